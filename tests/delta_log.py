@@ -28,15 +28,14 @@ def newest_version(log: Path) -> int:
 def table_id(log: Path) -> str:
     """Return the id that a table got when it was made. A table of the same name has another."""
     commits = _commits(log)
-    actions = map(json.loads, commits[min(commits)].read_text(encoding="utf-8").splitlines())
-    (made,) = [action["metaData"]["id"] for action in actions if "metaData" in action]
-    return str(made)
+    (made,) = _actions(commits[min(commits)], "metaData")
+    return str(made["id"])
 
 
 def operations(log: Path, since: int) -> list[str]:
     """Name the operations of the commits after a version."""
     later = sorted((n, commit) for n, commit in _commits(log).items() if n > since)
-    return [operation for _, commit in later for operation in _operations(commit)]
+    return [info["operation"] for _, commit in later for info in _actions(commit, "commitInfo")]
 
 
 def _commits(log: Path) -> dict[int, Path]:
@@ -46,6 +45,6 @@ def _commits(log: Path) -> dict[int, Path]:
     return found
 
 
-def _operations(commit: Path) -> list[str]:
+def _actions(commit: Path, kind: str) -> list[dict[str, Any]]:
     actions = map(json.loads, commit.read_text(encoding="utf-8").splitlines())
-    return [action["commitInfo"]["operation"] for action in actions if "commitInfo" in action]
+    return [action[kind] for action in actions if kind in action]

@@ -15,7 +15,7 @@ from pyspark.sql.types import (
 )
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
-from dbt.adapters.deltawiden.views.text_readers import text_readers
+from dbt.adapters.deltawiden.views.text_readers import nodes_after, text_readers
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import AlterTypes
 from dbt.adapters.deltawiden.writes.model_views import readers_texts
@@ -41,7 +41,11 @@ def node(name: str, code: str, *parents: str, kind: str = "model", **config: Any
 
 def named(code: str, *changes: TypeChange, **config: Any) -> list[str]:
     graph = {"nodes": {"r": node("r", code, "t", **config)}}
-    return [detail for _, details, _ in text_readers(graph, "t", changes) for detail in details]
+    return [
+        detail
+        for _, details, _ in text_readers(nodes_after("t", graph), changes)
+        for detail in details
+    ]
 
 
 def test_what_names_a_column_whose_text_changes_is_named_in_any_case():
@@ -69,7 +73,7 @@ def test_what_makes_a_text_of_all_columns_or_by_another_function_is_named(code):
 
 def test_a_model_without_a_full_refresh_is_told_to_cast_only():
     graph = {"nodes": {"r": node("r", "md5(day)", "t", full_refresh=False)}}
-    ((_, _, do),) = text_readers(graph, "t", [DAY])
+    ((_, _, do),) = text_readers(nodes_after("t", graph), [DAY])
     assert do == ["before it runs, cast day to date where the key is made, if the new values fit"]
 
 

@@ -27,14 +27,13 @@ _ALL_COLUMNS = re.compile(r"(?<!count)\((?:[^()]*,)?\s*(?:\w+\.)?\*\s*\)", re.IG
 
 
 def text_readers(
-    graph: Mapping[str, Any], unique_id: str, changes: Sequence[TypeChange]
+    nodes: Mapping[str, Any], changes: Sequence[TypeChange]
 ) -> Iterator[tuple[Mapping[str, Any], list[str], list[str]]]:
-    """Yield the nodes after a table that keep rows, what changes for them, and remedies.
+    """Yield those of ``nodes_after`` a table that keep rows, what changes for them, and remedies.
 
     Their code, or that of a view or table between, has the name of a column whose text or hash
     changes, and makes a text or a hash. Whether it does so of this column is not known.
     """
-    nodes = nodes_after(unique_id, graph) if changes else {}
     found = {each: _used(node, changes) for each, node in nodes.items()}
     readers = _readers(nodes)
     left = [each for each, node in nodes.items() if found[each] and not keeps_rows(node)]

@@ -22,13 +22,16 @@ from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, requi
 class OptimizeFailed(DbtRuntimeError):
     """OPTIMIZE failed after the rows of a model were written."""
 
-    def __init__(self, table: str, statement: str, error: DbtRuntimeError) -> None:
-        super().__init__(
-            f"The rows of {table} are written and committed. OPTIMIZE, which the model's "
-            f"configuration asks for, failed after that: {statement}\n{error.msg}\n"
-            "The rows are already written: a second run of an `append` model would repeat them. "
-            "Correct the configuration, or run `dbt run-operation optimize` later."
-        )
+
+def text_after_write(
+    table: SparkRelation, failed: str, statement: str, error: DbtRuntimeError, do: str
+) -> str:
+    """Return the message of a statement that failed after the rows of a node were committed."""
+    return (
+        f"The rows of {relation_sql(table)} are written and committed. {failed} asks for, failed "
+        f"after that: {statement}\n{error.msg}\n"
+        f"The rows are already written: a second run of an `append` model would repeat them. {do}"
+    )
 
 
 def optimize_after_run(
@@ -56,4 +59,6 @@ def optimize_after_run(
     except MomentsMoved as error:
         logger.warning(f"{relation_sql(table)}: OPTIMIZE did not run. {error.msg}")
     except DbtRuntimeError as error:
-        raise OptimizeFailed(relation_sql(table), statement, error) from error
+        failed = "OPTIMIZE, which the model's configuration"
+        do = "Correct the configuration, or run `dbt run-operation optimize` later."
+        raise OptimizeFailed(text_after_write(table, failed, statement, error, do)) from error

@@ -11,9 +11,9 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
-from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, read_name
 from dbt.adapters.deltawiden.sql.types import walk
+from dbt.adapters.deltawiden.writes.after_run import text_after_write
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,9 @@ def set_comments(backend: SqlBackend, table: SparkRelation, statement: str) -> N
     try:
         retry_same_commit(partial(backend.execute, statement))
     except DbtRuntimeError as error:
-        error.msg = (
-            f"The rows of {relation_sql(table)} are written and committed. This statement, which "
-            f"persist_docs asks for, failed after that: {statement}\n{error.msg}\n"
-            "The rows are already written: a second run of an `append` model would repeat them. "
-            "The next run sets the comments that are missing."
-        )
+        failed = "This statement, which persist_docs"
+        do = "The next run sets the comments that are missing."
+        error.msg = text_after_write(table, failed, statement, error, do)
         raise
 
 

@@ -132,7 +132,7 @@ def types_texts(
         "no row from before, and each such row is stored a second time.",
         (
             (node["name"], details, "; or ".join(do))
-            for node, details, do in text_readers(graph, unique_id, changes)
+            for node, details, do in text_readers(readers, changes)
         ),
     )
     return functions, texts

@@ -11,7 +11,7 @@ from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.selection import full_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, side_by_side
 from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
-from dbt.adapters.deltawiden.views.text_readers import keeps_rows, text_readers
+from dbt.adapters.deltawiden.views.text_readers import keeps_rows, nodes_after, text_readers
 
 
 def reader_effects(
@@ -36,7 +36,8 @@ def reader_effects(
         because = (full_name(table),)
         for name, declared, do in narrow_functions(graph.whole, readers, changes):
             yield Effect(Kind.FUNCTION, name, Outcome.CASTS_BACK, because, declared, (do,))
-        for node, details, each in text_readers(graph.whole, unique_id, changes if keeps else ()):
+        after = nodes_after(unique_id, graph.whole) if keeps and changes else {}
+        for node, details, each in text_readers(after, changes):
             told = (Kind(node["resource_type"]), full_name(node), Outcome.STORES_TWICE, because)
             if planner.relation(node):
                 yield Effect(*told, tuple(details), tuple(each))
