@@ -3,8 +3,10 @@
 import ast
 import dataclasses
 import inspect
+import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +26,10 @@ from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
 from dbt.adapters.deltawiden.operations.arguments import SELECTING
+from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
+from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.operations import Operations
+from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_SETTINGS
 from dbt.adapters.deltawiden.sql.raised_errors import REMEDIES
@@ -243,6 +248,20 @@ def test_the_operations_that_a_page_runs_exist_with_their_arguments(page: Path):
 
 def test_every_operation_has_a_section_in_maintenance():
     assert operations().keys() <= anchors(DOCS / "maintenance.md")
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_the_summary_in_ci_shows_what_else_fails_the_check(tmp_path: Path, outcome: Outcome):
+    reached = Effect(Kind.CONTRACT, "daily", outcome, ("orders",), ("int -> bigint",), ("do this",))
+    results = PlanResults("check_type_widening", [OperationResult("orders")], {}, [reached])
+    (tmp_path / "check.log").write_text(f"{json.dumps(results.document)}\nan error\n")
+    (workflow,) = [block.text for block in read(DOCS / "ci.md")[1] if "\njobs:\n" in block.text]
+    steps = yaml.safe_load(workflow)["jobs"]["check"]["steps"]
+    (script,) = [step["run"] for step in steps if step.get("name") == "Summarize"]
+    environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True)
+    shown = f"**contract daily: {outcome.value}**\n\n```\nint -> bigint\ndo this\n```\n"
+    assert (shown in (tmp_path / "summary").read_text()) == bool(results.failed)
 
 
 # Configuration
