@@ -86,10 +86,17 @@ def test_the_metrics_say_whether_a_row_changed(operation: str, metrics: dict, ch
     assert commit(operation, metrics).changes_data is changes
 
 
-def test_a_rewrite_by_an_operation_of_ours_is_no_data():
+@pytest.mark.parametrize(
+    "operation",
+    ["drop_type_widening", "repair_statistics", "rewrite_widened_files", "widen_columns"],
+)
+def test_a_rewrite_by_an_operation_of_ours_is_no_data(operation: str):
+    assert not commit("UPDATE", {"numUpdatedRows": "5"}, tagged(operation)).changes_data
+    assert not commit("Manual Update", {}, tagged(operation)).changes_data
+
+
+def test_an_update_that_is_not_tagged_as_a_rewrite_of_ours_is_data():
     rows = {"numUpdatedRows": "5"}
-    assert not commit("UPDATE", rows, tagged("drop_type_widening")).changes_data
-    assert not commit("Manual Update", {}, tagged("drop_type_widening")).changes_data
     assert commit("UPDATE", rows, tagged("model.shop.orders")).changes_data
     assert commit("UPDATE", rows, json.dumps({"changed_by": "drop_type_widening"})).changes_data
     assert commit("UPDATE", rows, "not JSON").changes_data

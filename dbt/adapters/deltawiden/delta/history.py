@@ -30,7 +30,7 @@ _WITHOUT_DATA = frozenset(
 """The operations that change no value of any row. An operation that is not listed counts as one
 that does. The names are those of Delta's ``DeltaOperations``."""
 
-_REWRITING = ("drop_type_widening", "repair_statistics", "rewrite_widened_files")
+_REWRITING = ("drop_type_widening", "repair_statistics", "rewrite_widened_files", "widen_columns")
 """The operations of this adapter that rewrite rows."""
 
 _COUNTS: Mapping[str, tuple[str, ...]] = {
