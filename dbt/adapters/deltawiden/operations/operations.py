@@ -260,7 +260,7 @@ class Operations:
         compiled: bool,
         dry_run: bool,
     ) -> RepairResults:
-        """Put right what casts have changed in the tables of models."""
+        """Restore what casts have changed in the tables of models."""
         rows = self._rows_reader("restore_values", unique_key, compiled, columns)
         return self._repairer(rows, choose_restore, columns, where, dry_run).run(models)
 

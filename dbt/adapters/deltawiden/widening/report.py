@@ -78,7 +78,7 @@ def backfill_command(model: str, columns: Sequence[str]) -> str:
 
 
 def misread_text(table: str, columns: Iterable[Path]) -> str:
-    """Render what filters of other Sparks can miss in a table, and what to do."""
+    """Render what filters without dbt's settings can miss in a table, and what to do."""
     names = ", ".join(map(path_text, columns))
     return (
         f"In filters on {names}, a Spark without {FILTER_SETTINGS} can miss rows of files from "

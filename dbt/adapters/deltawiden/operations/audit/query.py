@@ -43,7 +43,7 @@ class Repair:
     where: str = ""
 
     def explained_sql(self, conditions: Sequence[tuple[str, str]]) -> str:
-        """Render whether a row has only the differences that may be put right.
+        """Render whether a row has only the differences that may be restored.
 
         For each compared column, the conditions say whether its values differ, and whether a cast
         explains it.

@@ -1,4 +1,4 @@
-"""``restore_values``: put right what ``audit_lossy_writes`` finds."""
+"""``restore_values``: restore the values that ``audit_lossy_writes`` finds changed by a cast."""
 
 import shlex
 from collections.abc import Sequence

@@ -91,7 +91,7 @@ class PlanResults(OperationResults):
 
     @property
     def filters_text(self) -> str:
-        """What filters of other Sparks will miss as one text, empty if they will miss nothing."""
+        """What Spark will miss without dbt's settings as one text, or an empty text."""
         found = ((result.table, result.values.get("filters")) for result in self.each)
         return "\n".join(f"{model}: {text}" for model, text in found if text)
 

@@ -67,7 +67,7 @@ def widen_columns(
 
 
 def _show_filters(backend: SqlBackend, table: SparkRelation, changes: Iterable[TypeChange]) -> None:
-    """Show what filters of other Sparks can miss after the changes."""
+    """Show what filters without dbt's settings can miss after the changes."""
     schema, never = backend.table_schema(table), read_rewrite_limit(False)
     if left := left_after_run(backend, table, changes, schema, never):
         log_progress(f"{relation_sql(table)}: {misread_text(relation_sql(table), left)}")

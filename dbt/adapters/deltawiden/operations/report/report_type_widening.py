@@ -129,7 +129,7 @@ def _read_statistics(
 
 @dataclass(frozen=True)
 class _Filters:
-    """What filters of other Sparks can miss. ``are_wrong`` is None if it is not known."""
+    """What Spark can miss without dbt's settings. ``are_wrong`` is None if it is not known."""
 
     columns: tuple[Path, ...] = ()
     are_wrong: bool | None = False
@@ -139,11 +139,11 @@ class _Filters:
         """What they can miss as a text for people."""
         names = ", ".join(map(path_text, self.columns))
         if self.are_wrong:
-            return f"other Sparks can miss rows by {names}; run {_REWRITE}"
+            return f"without dbt's two settings, Spark can miss rows by {names}; run {_REWRITE}"
         if self.are_wrong is None:
             return (
-                f"other Sparks may miss rows by {names}; SQL can't tell; run {_REWRITE} with "
-                "dry_run to find out"
+                f"without dbt's two settings, Spark may miss rows by {names}; SQL can't tell; run "
+                f"{_REWRITE} with dry_run to find out"
             )
         return ""
 
