@@ -100,6 +100,14 @@ def test_the_package_has_the_versions_of_python_that_are_tested():
         assert f'requires-python = ">=3.{first},<3.{last + 1}"' in project
 
 
+def test_the_page_names_the_versions_that_the_constraints_pin():
+    text, _ = read(DOCS / "from-dbt-spark.md")
+    named = re.findall(r"(PySpark|delta-spark|dbt-spark) (\d+\.\d+\.\d+)(?! to)", text)
+    pinned = (ROOT / "requirements" / "constraints.txt").read_text(encoding="utf-8").split()
+    assert len(named) == 3
+    assert {f"{name.lower()}=={version}" for name, version in named} <= {*pinned}
+
+
 # Profiles
 
 PROFILES = [
