@@ -61,7 +61,7 @@ class AuditResults(OperationResults):
                 "the query does not return the same values each time.",
             ]
         if self.values["restore"]:
-            lines += ["", "To put right what a cast has changed:", self.values["restore"]]
+            lines += ["", "To restore what a cast has changed:", self.values["restore"]]
         lines += [f"\n{name} {_ABOUT_SNAPSHOTS}" for name in self.values["snapshots"]]
         return "\n".join(lines)
 
