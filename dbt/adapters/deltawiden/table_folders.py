@@ -26,7 +26,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import in_session_catalog, one_name, relation_path
 from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.errors import condition
-from dbt.adapters.deltawiden.sql.identifiers import Path, name_sql, quote
+from dbt.adapters.deltawiden.sql.identifiers import name_sql, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.statements import set_properties
 
@@ -330,7 +330,8 @@ class TableFolders:
     def _made_since(self, relation: BaseRelation) -> SparkRelation | None:
         """Find a node's table that a hook, for example, made since dbt has listed the tables."""
         name = in_session_catalog(relation_path(relation))
-        return next((t for t in self._listed(relation) if _is_named(t, name)), None)
+        tables = (listed for listed in self._listed(relation) if listed.is_table)
+        return next((t for t in tables if in_session_catalog(relation_path(t)) == name), None)
 
     def _listed(self, relation: BaseRelation) -> list[Any]:
         return list(self._adapter.list_relations_without_caching(relation.without_identifier()))
@@ -344,10 +345,6 @@ class TableFolders:
             f"{found.name} takes over the Delta table in {found.folder}, which the metastore did "
             "not know"
         )
-
-
-def _is_named(relation: SparkRelation, name: Path) -> bool:
-    return relation.is_table and in_session_catalog(relation_path(relation)) == name
 
 
 def _is_relation(node: Any) -> bool:

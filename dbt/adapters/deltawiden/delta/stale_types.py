@@ -10,7 +10,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType, StructField, StructType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path
-from dbt.adapters.deltawiden.sql.side_by_side import Fields, Pair, side_by_side
+from dbt.adapters.deltawiden.sql.side_by_side import Fields, side_by_side
 
 
 def misread_by_filters(from_type: DataType, to_type: DataType) -> bool:
@@ -95,11 +95,16 @@ def stale_leaves(stored: StructType, schema: StructType) -> tuple[StaleLeaf, ...
         Delta's protocol, "Column Mapping" (physical names) and "Type Widening"; the table feature
         can be dropped when no data file needs a conversion to be read.
     """
-    return tuple(
-        StaleLeaf(pair.path, pair.in_collection, _is_misread(pair, pair.left, pair.right))
-        for pair in side_by_side(stored, schema, match=_by_physical_name)
-        if pair.left is not None and pair.right is not None and _is_stale(pair.left, pair.right)
-    )
+    found = []
+    for pair in side_by_side(stored, schema, match=_by_physical_name):
+        if pair.left is None or pair.right is None:
+            continue
+        old, new = pair.left.dataType, pair.right.dataType
+        if isinstance(old, WIDENED_FROM) and old != new:
+            # Spark makes no filters on what is inside an array or a map.
+            is_misread = not pair.in_collection and misread_by_filters(old, new)
+            found.append(StaleLeaf(pair.path, pair.in_collection, is_misread))
+    return tuple(found)
 
 
 def stored_leaves(stored: StructType, schema: StructType) -> frozenset[Path]:
@@ -148,15 +153,6 @@ def _by_physical_name(stored: StructType, table: StructType, path: Path) -> Fiel
     # Spark reads Parquet columns by name, without regard to case.
     by_name = {field.name.lower(): field for field in stored.fields}
     return ((by_name.get(physical_name(field).lower()), field) for field in table.fields)
-
-
-def _is_stale(stored: StructField, table: StructField) -> bool:
-    return isinstance(stored.dataType, WIDENED_FROM) and stored.dataType != table.dataType
-
-
-def _is_misread(pair: Pair, stored: StructField, table: StructField) -> bool:
-    # Spark makes no filters on what is inside an array or a map.
-    return not pair.in_collection and misread_by_filters(stored.dataType, table.dataType)
 
 
 def physical_name(field: StructField) -> str:

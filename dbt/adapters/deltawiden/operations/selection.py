@@ -10,7 +10,6 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.sql.identifiers import (
-    Path,
     as_list,
     folded,
     parse_path,
@@ -60,7 +59,7 @@ class Selection:
                 "say which tables, as `models: [name]`, `relations: [schema.table]` or "
                 "`schema: name`"
             )
-        by_name = {_folded(relation): relation for relation in reversed(found)}
+        by_name = {folded(relation_path(relation)): relation for relation in reversed(found)}
         return list(reversed(by_name.values()))
 
     def node(self, name: str) -> Node:
@@ -186,7 +185,3 @@ def _names(node: Node, name: str) -> tuple[str, str]:
 
 def _listed(nodes: Iterable[Node]) -> str:
     return ", ".join(sorted(map(full_name, nodes)))
-
-
-def _folded(relation: SparkRelation) -> Path:
-    return folded(relation_path(relation))

@@ -45,7 +45,8 @@ def launch(start: SparkStart, archive: ClassArchive | None, log: TextIO) -> Java
         try:
             return _launch(start, attempt, refused, log)
         except Exception as error:
-            if not _is_refused(Path(log.name), before):
+            output = Path(log.name).read_bytes()[before:]
+            if not _REFUSED.search(output.decode(errors="replace")):
                 raise
             logger.debug(f"The JVM did not start with {' '.join(attempt.options)}: {error}")
             refused = attempt
@@ -72,11 +73,6 @@ def _attempts(start: SparkStart, archive: ClassArchive | None) -> list[_Attempt]
         options = (*defaults, *archive.use_options)
         attempts.insert(0, _Attempt({**settings, **archive.settings}, options, archive))
     return attempts
-
-
-def _is_refused(log: Path, start: int) -> bool:
-    """Return whether the JVM has refused its options or crashed, by its output from a byte on."""
-    return bool(_REFUSED.search(log.read_bytes()[start:].decode(errors="replace")))
 
 
 def _launch(

@@ -210,12 +210,9 @@ def _decide(
     decided = _permit(change, policy, snapshot, by_hand=False)
     if policy.on_schema_change is not OnSchemaChange.FAIL:
         return decided
-    final = [item for item in decided if _stays_refused(item)]
+    refusals = (item for item in decided if isinstance(item, Refusal))
+    final = [refusal for refusal in refusals if refusal.reason not in _REMOVED_BY_A_SETTING]
     return final or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
-
-
-def _stays_refused(decided: TypeChange | Refusal) -> bool:
-    return isinstance(decided, Refusal) and decided.reason not in _REMOVED_BY_A_SETTING
 
 
 _REMOVED_BY_A_SETTING = (Reason.NOT_ENABLED, Reason.TURNED_OFF)

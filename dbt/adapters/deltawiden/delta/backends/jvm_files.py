@@ -84,7 +84,8 @@ class FilesByJvm:
     def schemas(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, StructType]]:
         """Read the schema in each file's footer, several files at a time."""
         with ThreadPoolExecutor(_READERS) as readers, errors_as_dbt_errors():
-            for file, text in zip(files, readers.map(self._footer_schema, files), strict=True):
+            texts = readers.map(self._transactions.footer_schema, (file.path for file in files))
+            for file, text in zip(files, texts, strict=True):
                 yield file, _read_schema(text)
 
     def rewrite(self, stale: Sequence[StaleFile], progress: Progress = lambda _: None) -> None:
@@ -221,9 +222,6 @@ class FilesByJvm:
         now = int(time.time() * 1000)
         removed = [action.removeWithTimestamp(now, False) for action in found]
         self._transactions.commit_rewrite(transaction, [*added, *removed])
-
-    def _footer_schema(self, file: DataFile) -> str:
-        return self._transactions.footer_schema(file.path)
 
     def _snapshot(self) -> Any:
         return self._transactions.start().snapshot()

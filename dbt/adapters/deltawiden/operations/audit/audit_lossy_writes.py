@@ -87,7 +87,7 @@ class Audit:
         zone = self.reader.backend.time_zone() if nodes else ""
         lost: dict[str, list[str]] = {"model": [], "snapshot": []}
         for result, node in zip(named, nodes, strict=True):
-            if _has_lost(result):
+            if any(column["changed_by_cast"] for column in result.values.get("columns", ())):
                 lost[node["resource_type"]].append(full_name(node))
         command = restore_command(lost["model"], self.reader) if lost["model"] else ""
         values = {"time_zone": zone, "restore": command, "snapshots": lost["snapshot"]}
@@ -110,10 +110,6 @@ class Audit:
                 return _result(rows, rows.compare())
         except NotCompared as error:
             return _not_compared(shown_as, str(error))
-
-
-def _has_lost(result: OperationResult) -> bool:
-    return any(column["changed_by_cast"] for column in result.values.get("columns", ()))
 
 
 def _not_compared(table: str, reason: str) -> OperationResult:

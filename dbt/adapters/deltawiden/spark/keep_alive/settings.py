@@ -114,20 +114,17 @@ def settings_key(start: SparkStart) -> str:
     # The prefix, because `dbt` and `python -m dbt.cli.main` can run one environment's Python under
     # two names.
     python = [platform.python_version(), sys.prefix, pyspark.__file__]
+    variables = filter(_VARIABLES.fullmatch, environment.keys() - _OF_ANOTHER_SPARK)
     decisive = [
         settings,
         [adapter_version, *versions, *python],
         os.path.realpath(java) if java else None,
         os.getcwd(),
-        {key: value for key, value in environment.items() if _decides(key)},
+        {key: environment[key] for key in variables},
         sorted(_files(settings, environment)),
     ]
     # Hashed, because the text is stored and the settings can have secrets.
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-
-
-def _decides(variable: str) -> bool:
-    return variable not in _OF_ANOTHER_SPARK and bool(_VARIABLES.fullmatch(variable))
 
 
 def _files(
