@@ -51,27 +51,28 @@ def check_type_widening(
         raise selection.error(
             f"`against` must name the schema to compare with, other than {own_schema}"
         )
-    nodes = selection.nodes_to_plan(models)
-    checked = {str(node["unique_id"]): _find(selection, node, against) for node in nodes}
-    if checked and not any(model.table for model in checked.values()):
-        # If the schema's name is misspelt, every model would otherwise pass as new.
-        schemas = list(dict.fromkeys((model.catalog, model.schema) for model in checked.values()))
-        if not any(schema_exists(*schema) for schema in schemas):
-            missing = ", ".join(".".join(filter(None, schema)) for schema in schemas)
-            raise selection.error(f"there is nothing to compare with: no schema {missing}")
     deployment = _Deployment(selection, against)
+    nodes = {str(node["unique_id"]): node for node in selection.nodes_to_plan(models)}
+    places = list(dict.fromkeys(map(deployment.required_place, nodes.values())))
+    built = {key: selection.node_relation(node) for key, node in nodes.items()}
+    tables = {key: deployment.relation(node) for key, node in nodes.items()}
+    if nodes and not (any(tables.values()) or any(schema_exists(*place) for place in places)):
+        # If the schema's name is misspelt, every model would otherwise pass as new.
+        missing = ", ".join(".".join(filter(None, place)) for place in places)
+        raise selection.error(f"there is nothing to compare with: no schema {missing}")
     deployed = replace(planner, relation=deployment.relation)
     graph = NodeGraph(selection.graph)
 
     def decide(node: Node) -> Planned:
-        return _check(deployed, checked[str(node["unique_id"])])
+        key = str(node["unique_id"])
+        return _check(deployed, node, built[key], tables[key])
 
     types = WouldBeTypes(planner.backend, deployment.names(graph))
-    forecast = Forecast(graph, deployed, types, decide, frozenset(checked))
+    forecast = Forecast(graph, deployed, types, decide, frozenset(nodes))
     forecast.run()
-    named = {key: _with_table(forecast.results[key], checked[key]) for key in checked}
+    named = {key: _with_table(forecast.results[key], table) for key, table in tables.items()}
     forecast.results.update(named)
-    return PlanResults.of(selection.operation, forecast, list(checked))
+    return PlanResults.of(selection.operation, forecast, list(nodes))
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,17 @@ class _Deployment:
         catalog = catalog if own_catalog == self.selection.target_catalog else own_catalog
         return catalog, other + schema[len(own_schema) :]
 
+    def required_place(self, node: Node) -> tuple[str | None, str]:
+        """Return the place of a node, or raise an error if its schema is not the target's."""
+        place = self.place(node)
+        if place is None:
+            appended = f"_{node['config']['schema']}" if node["config"].get("schema") else ""
+            raise self.selection.error(
+                f"the schema of {full_name(node)}, {node['schema']}, is not one of the target's "
+                f"({self.selection.target_schema}{appended}), so there is none to compare with"
+            )
+        return place
+
     def relation(self, node: Node) -> BaseRelation | None:
         """Return the relation of a node there, or None."""
         place = self.place(node)
@@ -120,61 +132,27 @@ def _is_target(selection: Selection, against: str) -> bool:
     return folded(read_name(against)) in (folded(own), folded(with_catalog))
 
 
-@dataclass(frozen=True)
-class _Model:
-    """A model to check.
-
-    Attributes:
-        catalog: the catalog that its deployment writes to, if it is in the name.
-        built: the relation that it built in the target's schema, or None.
-        table: the table that its deployment writes to, or None.
-    """
-
-    name: str
-    node: Node
-    catalog: str | None
-    schema: str
-    built: BaseRelation | None
-    table: BaseRelation | None
-
-
-def _find(selection: Selection, node: Node, against: str) -> _Model:
-    place = _Deployment(selection, against).place(node)
-    if place is None:
-        appended = f"_{node['config']['schema']}" if node["config"].get("schema") else ""
-        raise selection.error(
-            f"the schema of {full_name(node)}, {node['schema']}, is not one of the target's "
-            f"({selection.target_schema}{appended}), so there is none to compare with"
-        )
-    catalog, schema = place
-    return _Model(
-        name=full_name(node),
-        node=node,
-        catalog=catalog,
-        schema=schema,
-        built=selection.node_relation(node),
-        table=selection.get_relation(catalog, schema, node["alias"]),
-    )
-
-
-def _check(planner: NodePlanner, model: _Model) -> Planned:
-    if model.built is None:
+def _check(
+    planner: NodePlanner, node: Node, built: BaseRelation | None, table: BaseRelation | None
+) -> Planned:
+    """Plan a model that was ``built`` in the target's schema for the deployment's ``table``."""
+    if built is None:
         raise DbtRuntimeError(
             "is not built in this target's schema: run it there first, for example with "
-            f"dbt run --empty --select {model.name}"
+            f"dbt run --empty --select {full_name(node)}"
         )
     backend = planner.backend
-    query = planner.query(model.node, model.table)
-    if materialization(model.node) in CHECKED:
-        planner.check_views(model.node, query)
-    if not isinstance(model.table, SparkRelation):
-        return new_table_planned(model.name, backend.schema(model.built))
-    if materialization(model.node) != "incremental":
-        schemas = backend.schema(model.built), planner.stored_schema(model.table)
-        return made_again_planned(model.name, *schemas)
-    reads_itself = mentions(query, relation_path(model.table))
-    output = _output(backend, model.built, query if reads_itself else "")
-    return planner.plan_model(model.node, model.table, output, query)
+    query = planner.query(node, table)
+    if materialization(node) in CHECKED:
+        planner.check_views(node, query)
+    if not isinstance(table, SparkRelation):
+        return new_table_planned(full_name(node), backend.schema(built))
+    if materialization(node) != "incremental":
+        schemas = backend.schema(built), planner.stored_schema(table)
+        return made_again_planned(full_name(node), *schemas)
+    reads_itself = mentions(query, relation_path(table))
+    output = _output(backend, built, query if reads_itself else "")
+    return planner.plan_model(node, table, output, query)
 
 
 def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
@@ -184,12 +162,12 @@ def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
     return backend.schema(built) if found is None else found
 
 
-def _with_table(result: OperationResult, model: _Model) -> OperationResult:
+def _with_table(result: OperationResult, found: BaseRelation | None) -> OperationResult:
     """Add the model's table to a result, whether the check failed or not.
 
     Its types are those that were built, whatever its inputs become in the deployment.
     """
-    table = {"table": relation_sql(model.table)} if model.table else {}
+    table = {"table": relation_sql(found)} if found else {}
     values = {key: value for key, value in result.values.items() if key != "reads_changed"}
     shown = {**result.shown, **({READS: ""} if result.shown else {})}
     return replace(result, shown=shown, values={**table, **values})
