@@ -303,7 +303,7 @@ class DeltaWidenAdapter(ListingAdapter):
     @available
     def temporary_view(self, model: Mapping[str, Any], of_data_frame: bool = False) -> str:
         """Return the name of the temporary view of a model's rows, or of its data frame."""
-        return views.python_view(model) if of_data_frame else views.session_view(model)
+        return views.temporary_view(model, views.PYTHON if of_data_frame else views.WRITE)
 
     @available.parse(lambda *_: DeltaWidenConfig.file_format)
     def use_format_of(self, config: Any, table: SparkRelation) -> str:

@@ -17,7 +17,7 @@ from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.running import end_text
 from dbt.adapters.deltawiden.spark.scala import frame_in
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
-from dbt.adapters.deltawiden.spark.temporary_views import python_view
+from dbt.adapters.deltawiden.spark.temporary_views import PYTHON, temporary_view
 from dbt.adapters.deltawiden.spark.unsafe_settings import refused_settings_kept
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
@@ -91,7 +91,7 @@ class SessionJob(PythonJobHelper):
     ) -> None:
         self._file = str(parsed_model["original_file_path"])
         self._config = parsed_model["config"]
-        self._view = python_view(parsed_model)
+        self._view = temporary_view(parsed_model, PYTHON)
         self._connection = connection
         self._check_query = check_query
 

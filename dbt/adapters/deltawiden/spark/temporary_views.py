@@ -9,39 +9,32 @@ from typing import Any
 
 from dbt_common.utils import md5
 
+WRITE = "__dbt_tmp"
+"""The view of a model's query, which the write reads."""
 
-def session_view(model: Mapping[str, Any]) -> str:
-    """Return the name of the view of a model's query, which the write reads."""
-    return _name(model, "__dbt_tmp")
+PYTHON = "__dbt_py"
+"""The view of a Python model's data frame."""
 
+DECLARED = "__dbt_new"
+"""The view whose columns have the declarations of a model's contract."""
 
-def python_view(model: Mapping[str, Any]) -> str:
-    """Return the name of the view of a Python model's data frame."""
-    return _name(model, "__dbt_py")
-
-
-def declared_view(model: Mapping[str, Any]) -> str:
-    """Return the name of the view whose columns have the declarations of a model's contract."""
-    return _name(model, "__dbt_new")
+SEED = "__dbt_seed"
+"""The view of a seed's rows."""
 
 
-def seed_view(seed: Mapping[str, Any]) -> str:
-    """Return the name of the view of a seed's rows."""
-    return _name(seed, "__dbt_seed")
+def temporary_view(model: Mapping[str, Any], suffix: str) -> str:
+    """Return the name of a view of a model or seed. The suffixes are above."""
+    batch = model.get("batch") or {}
+    catalog = f"{model['database']}." if model.get("database") else ""
+    place = f"{catalog}{model['schema']}{batch.get('id', '')}"
+    return f"{model['alias']}{suffix}_{md5(place)[:8]}"
 
 
 def data_frame_views(node: Any) -> Iterator[str]:
     """Yield the names of the views that the adapter can have made from a node's data frames."""
     if getattr(node, "language", None) == "python":
-        yield python_view(node.to_dict(omit_none=True))
+        yield temporary_view(node.to_dict(omit_none=True), PYTHON)
     if getattr(node, "resource_type", None) == "seed":
-        yield seed_view(node.to_dict(omit_none=True))
+        yield temporary_view(node.to_dict(omit_none=True), SEED)
     if any(column.constraints for column in getattr(node, "columns", {}).values()):
-        yield declared_view(node.to_dict(omit_none=True))
-
-
-def _name(model: Mapping[str, Any], suffix: str) -> str:
-    batch = model.get("batch") or {}
-    catalog = f"{model['database']}." if model.get("database") else ""
-    place = f"{catalog}{model['schema']}{batch.get('id', '')}"
-    return f"{model['alias']}{suffix}_{md5(place)[:8]}"
+        yield temporary_view(node.to_dict(omit_none=True), DECLARED)

@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.spark.temporary_views import declared_view
+from dbt.adapters.deltawiden.spark.temporary_views import DECLARED, temporary_view
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import columns_named, path_sql, path_text, quote
 from dbt.adapters.deltawiden.sql.queries import select_from
@@ -112,7 +112,7 @@ class NewTables:
         declared = self._declared.pop(str(model["unique_id"]), None)
         if not declared:
             return query
-        view = declared_view(model)
+        view = temporary_view(model, DECLARED)
         self._backend.create_view(view, query, declared)
         return f"select * from {quote(view)}"
 

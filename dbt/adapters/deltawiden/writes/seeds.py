@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.project_macros import SEED_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.spark.temporary_views import seed_view
+from dbt.adapters.deltawiden.spark.temporary_views import SEED, temporary_view
 from dbt.adapters.deltawiden.sql.identifiers import columns_listed, columns_named, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
@@ -182,8 +182,9 @@ class Seeds:
         """Yield a relation with the rows as texts, in the columns ``c0``, ``c1``, ..."""
         names = [f"c{number}" for number in range(len(rows[0]))]
         if self._backend.has_session:
-            self._backend.create_text_view(seed_view(seed), names, rows)
-            yield quote(seed_view(seed))  # It is dropped after the seed.
+            view = temporary_view(seed, SEED)
+            self._backend.create_text_view(view, names, rows)
+            yield quote(view)  # It is dropped after the seed.
         elif len(rows) <= batch_size:
             yield _values(names, rows)
         else:
