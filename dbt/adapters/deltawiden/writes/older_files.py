@@ -7,7 +7,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.events.format import pluralize
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.config.policy import RewriteLimit
+from dbt.adapters.deltawiden.config.policy import RewriteLimit, read_rewrite_limit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.stale_types import misread_by_filters
@@ -121,6 +121,13 @@ def left_after_run(
     ):
         return ()
     return columns
+
+
+def misread_after(backend: SqlBackend, table: SparkRelation, changes: Iterable[TypeChange]) -> str:
+    """Say what filters can miss after type changes without a run. Empty if they miss nothing."""
+    schema, never = backend.table_schema(table), read_rewrite_limit(False)
+    left = left_after_run(backend, table, changes, schema, never)
+    return misread_text(relation_sql(table), left) if left else ""
 
 
 def _misread(changes: Iterable[TypeChange]) -> list[TypeChange]:

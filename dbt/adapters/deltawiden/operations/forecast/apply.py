@@ -6,21 +6,15 @@ from functools import partial
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.model import TableChange, without_changes
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.result import OperationResult, attempt
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
-from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.steps import Step
-from dbt.adapters.deltawiden.writes.attempts import (
-    Attempts,
-    is_cancelled,
-    retry_with_new_plan,
-)
-from dbt.adapters.deltawiden.writes.older_files import left_after_run
+from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
+from dbt.adapters.deltawiden.writes.older_files import misread_after
 
 
 def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:
@@ -89,9 +83,8 @@ def _apply(
         return OperationResult(result.table, values=stays, error=attempts.error_text(error))
     plan = attempts.plan
     left = [step.statement for step in plan.after]
-    never = read_rewrite_limit(False)
-    misread = left_after_run(backend, table, attempts.changes, backend.table_schema(table), never)
-    left += [misread_text(relation_sql(table), misread)] if misread else []
+    if text := misread_after(backend, table, attempts.changes):
+        left.append(text)
     values = {**result.values, "table": relation_sql(table)}
     applied = _statements((*attempts.done, *plan.before))
     return _shown(replace(result, values=values), applied, "nothing is left to do", left)

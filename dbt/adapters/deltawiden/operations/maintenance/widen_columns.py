@@ -6,7 +6,6 @@ from contextlib import suppress
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.deltawiden.config.policy import read_rewrite_limit
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
@@ -19,12 +18,11 @@ from dbt.adapters.deltawiden.operations.result import (
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
-from dbt.adapters.deltawiden.widening.report import misread_text
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
 from dbt.adapters.deltawiden.widening.steps import RewriteRows, Step
 from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
-from dbt.adapters.deltawiden.writes.older_files import left_after_run
+from dbt.adapters.deltawiden.writes.older_files import misread_after
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
@@ -68,9 +66,8 @@ def widen_columns(
 
 def _show_filters(backend: SqlBackend, table: SparkRelation, changes: Iterable[TypeChange]) -> None:
     """Show what filters without dbt's settings can miss after the changes."""
-    schema, never = backend.table_schema(table), read_rewrite_limit(False)
-    if left := left_after_run(backend, table, changes, schema, never):
-        log_progress(f"{relation_sql(table)}: {misread_text(relation_sql(table), left)}")
+    if text := misread_after(backend, table, changes):
+        log_progress(f"{relation_sql(table)}: {text}")
 
 
 def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str]) -> Plan:
