@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     physical_path,
     restored_settings,
     schema_with_doubles,
+    statistics_names,
     widened_floats,
 )
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
@@ -127,6 +128,20 @@ def test_the_schema_with_doubles_keeps_everything_else():
     before["fields"][0]["type"] = "double"
     before["fields"][1]["type"]["fields"][0]["type"] = "double"
     assert after == before
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", []),
+        ("x, s.y", ["x", "s.y"]),
+        ("`a,b`.`c``,d`,x", ["`a,b`.`c``,d`", "x"]),
+        (" ,x,, y,", ["x", "y"]),
+        ("x,`y,z", ["x", "`y,z"]),
+    ],
+)
+def test_the_names_of_columns_are_split_at_commas(text: str, names: list[str]):
+    assert statistics_names(text) == names
 
 
 # The plan

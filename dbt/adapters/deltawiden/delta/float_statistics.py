@@ -8,7 +8,8 @@ that contain matching rows. The text ``0.699999988079071`` is right for both typ
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -197,18 +198,10 @@ def _named(leaves: Iterable[Path], *names: str) -> list[Path]:
     return [leaf for leaf in leaves if any(folded(leaf)[: len(p)] == p for p in prefixes)]
 
 
-def statistics_names(text: str) -> Iterator[str]:
+def statistics_names(text: str) -> list[str]:
     """Split the names in ``delta.dataSkippingStatsColumns`` at the commas outside backticks."""
-    name, is_quoted = "", False
-    for character in text:
-        is_quoted ^= character == "`"
-        if character == "," and not is_quoted:
-            yield name.strip()
-            name = ""
-        else:
-            name += character
-    if name.strip():
-        yield name.strip()
+    names = map(str.strip, re.findall(r"(?:`[^`]*`?|[^`,])+", text))
+    return [name for name in names if name]
 
 
 def restored_settings(before: str, schema: StructType) -> tuple[dict[str, str], list[str]]:
