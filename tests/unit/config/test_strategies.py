@@ -122,7 +122,8 @@ def test_the_clauses_are_read_as_they_are_written():
     assert not clauses.writes_every_row
     assert clauses.assignments == "t.a = 'x', t.b = 1"
     assert clauses.not_matched_by_source_condition == "t.a > 1"
-    assert (clauses.target, clauses.source) == ("DBT_INTERNAL_DEST", "DBT_INTERNAL_SOURCE")
+    assert clauses.target_alias == "DBT_INTERNAL_DEST"
+    assert clauses.source_alias == "DBT_INTERNAL_SOURCE"
 
 
 def test_without_configuration_a_merge_writes_every_row():

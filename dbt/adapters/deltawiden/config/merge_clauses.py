@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 TARGET_ALIAS = "DBT_INTERNAL_DEST"
@@ -11,19 +11,12 @@ TARGET_ALIAS = "DBT_INTERNAL_DEST"
 SOURCE_ALIAS = "DBT_INTERNAL_SOURCE"
 """The name of the model's output in dbt's MERGE statements."""
 
-CLAUSE_KEYS = (
-    *("target_alias", "source_alias", "skip_matched_step"),
-    *("skip_not_matched_step", "matched_condition", "not_matched_condition"),
-    *("not_matched_by_source_action", "not_matched_by_source_condition"),
-)
-"""The configuration keys of the clauses. The names are those of dbt-databricks."""
-
 _UPDATE_SET = re.compile(r"\s*update\s+set\s+(?=\S)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class MergeClauses:
-    """The names and clauses of a model's MERGE.
+    """The names and clauses of a model's MERGE, by their keys, which are those of dbt-databricks.
 
     Attributes:
         skip_matched_step: whether rows of the table that match are left as they are.
@@ -37,8 +30,8 @@ class MergeClauses:
         https://docs.getdbt.com/reference/resource-configs/databricks-configs, "The merge strategy"
     """
 
-    target: str = TARGET_ALIAS
-    source: str = SOURCE_ALIAS
+    target_alias: str = TARGET_ALIAS
+    source_alias: str = SOURCE_ALIAS
     skip_matched_step: bool = False
     skip_not_matched_step: bool = False
     matched_condition: str = ""
@@ -62,6 +55,10 @@ class MergeClauses:
         return assignments_of(self.not_matched_by_source_action)
 
 
+CLAUSE_KEYS = tuple(field.name for field in fields(MergeClauses))
+"""The configuration keys of the clauses."""
+
+
 def is_flag(value: Any) -> bool:
     """Return whether a value is true or false. dbt-databricks accepts these as texts, too."""
     return isinstance(value, bool) or str(value).strip().lower() in ("true", "false")
@@ -82,21 +79,8 @@ def is_action(value: Any) -> bool:
 
 def read_merge_clauses(config: Mapping[str, Any]) -> MergeClauses:
     """Read the clauses of a model's MERGE from its configuration, which has been checked."""
-
-    def text(key: str) -> str:
-        return str(config.get(key) or "").strip()
-
-    def flag(key: str) -> bool:
-        return text(key).lower() == "true"
-
-    action = text("not_matched_by_source_action")
-    return MergeClauses(
-        target=text("target_alias") or TARGET_ALIAS,
-        source=text("source_alias") or SOURCE_ALIAS,
-        skip_matched_step=flag("skip_matched_step"),
-        skip_not_matched_step=flag("skip_not_matched_step"),
-        matched_condition=text("matched_condition"),
-        not_matched_condition=text("not_matched_condition"),
-        not_matched_by_source_action="delete" if action.lower() == "delete" else action,
-        not_matched_by_source_condition=text("not_matched_by_source_condition"),
-    )
+    values: dict[str, Any] = {}
+    for field in fields(MergeClauses):
+        if text := str(config.get(field.name) or "").strip():
+            values[field.name] = text.lower() == "true" if field.type is bool else text
+    return MergeClauses(**values)

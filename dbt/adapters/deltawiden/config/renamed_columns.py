@@ -111,7 +111,7 @@ def _old_names(line: _Line, before: Path, config: Mapping[str, Any]) -> Iterator
             if folded(read_name(name))[: len(before)] == before:
                 yield f"{key}: got {name!r}, the old name of {path_text(line.new)}"
     clauses = read_merge_clauses(config)
-    aliases = clauses.target.lower(), clauses.source.lower()
+    aliases = clauses.target_alias.lower(), clauses.source_alias.lower()
     # In SQL, `items.qty` is the field of each element.
     names = before, (*(part for part in before[:-1] if part != "element"), before[-1])
     for key in _CONDITION_KEYS:

@@ -115,8 +115,9 @@ def _merge_problems(config: Mapping[str, Any], strategy: str) -> Iterator[str]:
 
 
 def _clause_problems(config: Mapping[str, Any], clauses: MergeClauses) -> Iterator[str]:
-    if clauses.target.lower() == clauses.source.lower():
-        yield f"target_alias, source_alias: both are {clauses.target!r}. Use two different names."
+    target, source = clauses.target_alias, clauses.source_alias
+    if target.lower() == source.lower():
+        yield f"target_alias, source_alias: both are {target!r}. Use two different names."
     if clauses.not_matched_by_source_condition and not clauses.not_matched_by_source_action:
         yield (
             "not_matched_by_source_condition: there is no not_matched_by_source_action. Add one: "

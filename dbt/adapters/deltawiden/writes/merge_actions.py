@@ -126,10 +126,10 @@ def checked_clauses(
     if not spec.checks_values:
         return clauses
     schema = future or schema or backend.table_schema(table)
-    pairs = _types(backend, assignments, clauses.target, table, future)
+    pairs = _types(backend, assignments, clauses.target_alias, table, future)
     check = value_check(spec.name, table, schema)
     checked = (
-        _checked(assignment, pair, clauses.target, check)
+        _checked(assignment, pair, clauses.target_alias, check)
         for assignment, pair in zip(assignments, pairs, strict=True)
     )
     return replace(clauses, not_matched_by_source_action=f"update set {', '.join(checked)}")

@@ -29,7 +29,8 @@ def merge_conditions(
         match: renders the comparison of a key, from the source's column and the table's.
     """
     names = [quote_once(key) for key in keys]
-    matches = [match(f"{clauses.source}.{name}", f"{clauses.target}.{name}") for name in names]
+    target, source = clauses.target_alias, clauses.source_alias
+    matches = [match(f"{source}.{name}", f"{target}.{name}") for name in names]
     return [*in_brackets(predicates), *(matches or ["FALSE"])]
 
 
@@ -62,8 +63,8 @@ def merge_sql(
     """
     return "\n".join(
         [
-            f"merge into {target} as {clauses.target}",
-            f"using {source} as {clauses.source}",
+            f"merge into {target} as {clauses.target_alias}",
+            f"using {source} as {clauses.source_alias}",
             f"on {' and '.join(conditions)}",
             *_when(clauses, columns, updated),
         ]
@@ -74,10 +75,10 @@ def _when(
     clauses: MergeClauses, columns: Sequence[Any] | None, updated: Sequence[str] | None
 ) -> Iterator[str]:
     if not clauses.skip_matched_step and updated != []:
-        values = _updated_sql(columns, updated, clauses.source)
+        values = _updated_sql(columns, updated, clauses.source_alias)
         yield f"when matched{_and(clauses.matched_condition)} then update set {values}"
     if not clauses.skip_not_matched_step:
-        values = "*" if columns is None else inserted_sql(columns, clauses.source)
+        values = "*" if columns is None else inserted_sql(columns, clauses.source_alias)
         yield f"when not matched{_and(clauses.not_matched_condition)} then insert {values}"
     if action := clauses.not_matched_by_source_action:
         condition = _and(clauses.not_matched_by_source_condition)
