@@ -33,20 +33,21 @@ _ALIAS = re.compile(r"[A-Za-z_]\w*")
 _TYPE_CHARACTERS = re.compile(r"[\w\s(),<>:.'-]*")
 
 
-def _is_text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
+    """Return whether a value is a text that is not blank."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def _is_names(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return bool(value) and all(_is_text(item) for item in value)
-    return _is_text(value)
+        return bool(value) and all(is_text(item) for item in value)
+    return is_text(value)
 
 
 def _is_scalars(value: Any) -> bool:
     scalars = (str, int, float)  # A boolean is an int.
     return isinstance(value, Mapping) and all(
-        _is_text(key) and isinstance(item, scalars) for key, item in value.items()
+        is_text(key) and isinstance(item, scalars) for key, item in value.items()
     )
 
 
@@ -56,7 +57,7 @@ def _is_count(value: Any) -> bool:
 
 def _is_type(text: Any) -> bool:
     """Return whether a text can be inserted as a type, and does not end the clause around it."""
-    if not _is_text(text):
+    if not is_text(text):
         return False
     bare = re.sub(r"`(?:[^`]|``)*`", "", text)
     depth = 0
@@ -77,7 +78,7 @@ def _is_alias(value: Any) -> bool:
 
 _NAMES: Check = (_is_names, "a column's name, or a list of them")
 _PREDICATES: Check = (_is_names, "a condition, or a list of them")
-_CONDITION: Check = (_is_text, "a condition, such as t.updated_at < s.updated_at")
+_CONDITION: Check = (is_text, "a condition, such as t.updated_at < s.updated_at")
 _ALIAS_NAME: Check = (_is_alias, "a name of letters, digits and underscores")
 _FLAG: Check = (is_flag, "true, false")
 _BOOLEAN: Check = (lambda value: isinstance(value, bool), "true, false")
@@ -92,7 +93,7 @@ CHECKS: Mapping[str, Check] = {
         lambda value: isinstance(value, str) and bool(_DATA_SOURCE.fullmatch(value)),
         "the name of a data source, such as delta",
     ),
-    "location_root": (_is_text, "a folder's path or URI"),
+    "location_root": (is_text, "a folder's path or URI"),
     "include_full_name_in_path": _BOOLEAN,
     "owns_location": _BOOLEAN,
     "partition_by": _NAMES,
@@ -106,7 +107,7 @@ CHECKS: Mapping[str, Check] = {
     "merge_exclude_columns": _NAMES,
     "predicates": _PREDICATES,
     "incremental_predicates": _PREDICATES,
-    "incremental_strategy": (_is_text, "the name of a strategy, such as merge"),
+    "incremental_strategy": (is_text, "the name of a strategy, such as merge"),
     "target_alias": _ALIAS_NAME,
     "source_alias": _ALIAS_NAME,
     "skip_matched_step": _FLAG,

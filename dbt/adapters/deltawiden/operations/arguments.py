@@ -9,6 +9,7 @@ from typing import Any
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.config.policy import problem
+from dbt.adapters.deltawiden.config.validation import is_text
 
 SELECTING = ("models", "relations", "schema")
 """The arguments that select tables."""
@@ -63,7 +64,7 @@ def column_names(operation: str, argument: str, given: Any) -> Sequence[str]:
     """Return the columns that a name or a list of names has; none if it was not given."""
     names = [given] if isinstance(given, str) else given
     is_list = isinstance(names, (list, tuple)) and bool(names)
-    if given is not None and not (is_list and all(map(_is_text, names))):
+    if given is not None and not (is_list and all(map(is_text, names))):
         raise _wrong(operation, argument, given, "a column's name, or a list of them")
     return tuple(names or ())
 
@@ -102,13 +103,9 @@ def whole_hours(operation: str, argument: str, given: Any) -> int | None:
 
 
 def _text(operation: str, argument: str, given: Any, wanted: str) -> str | None:
-    if given is not None and not _is_text(given):
+    if given is not None and not is_text(given):
         raise _wrong(operation, argument, given, wanted)
     return None if given is None else str(given)
-
-
-def _is_text(given: Any) -> bool:
-    return isinstance(given, str) and bool(given.strip())
 
 
 def _wrong(operation: str, argument: str, given: Any, accepted: str) -> CompilationError:

@@ -101,23 +101,17 @@ class MaintainedTable:
 
     def others_since(self, version: int) -> Sequence[str]:
         """Return the names of the operations that other writers committed after a version."""
-        newer = self.files.version() - version
-        if not newer:
-            return []
-        rows = self.backend.fetch_rows(f"describe history {self.name} limit {newer}")
-        return [
-            str(row["operation"])
-            for row in rows
-            if self.commit_tag not in str(row["userMetadata"] or "")
-        ]
+        commits = self._commits_since(version)
+        return [each.operation for each in commits if self.commit_tag not in each.user_metadata]
 
     def own_commits_since(self, version: int) -> Sequence[Commit]:
         """Return the commits that the operation made after a version, the newest first."""
-        newer = self.files.version() - version
-        if not newer:
-            return []
-        commits = read_history(self.name, self.backend.fetch_rows, newer)
+        commits = self._commits_since(version)
         return [commit for commit in commits if self.commit_tag in commit.user_metadata]
+
+    def _commits_since(self, version: int) -> Iterable[Commit]:
+        newer = self.files.version() - version
+        return read_history(self.name, self.backend.fetch_rows, newer) if newer else ()
 
     def history_expires_at(self, retention: str) -> str:
         """Return when history that is kept for an interval has no removed type changes left.
