@@ -38,7 +38,7 @@ LOSSES = {
     (Access.READS_PERHAPS_APPENDS, Access.NOTHING),
     (Access.READS, Access.NOTHING),
 }
-"""The accesses before and after a change of which the second one is certainly less."""
+"""Pairs of an access before a change and one after it that is certainly less."""
 
 
 @dataclass(frozen=True)

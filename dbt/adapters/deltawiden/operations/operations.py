@@ -108,8 +108,8 @@ class Operations:
     def run(self, name: str, unknown: Iterable[str], arguments: Mapping[str, Any]) -> None:
         """Check the arguments of an operation, run it, and show its results.
 
-        The method with the operation's name declares what it takes: ``tables`` are what the
-        arguments ``models``, ``relations`` and ``schema`` select, and a boolean takes nothing else.
+        The method with the operation's name declares its arguments. ``tables`` are what ``models``,
+        ``relations`` and ``schema`` select. An argument that is declared as a boolean must be one.
 
         Raises:
             CompilationError: an argument is wrong, or the operation failed on a table.
@@ -232,7 +232,7 @@ class Operations:
     def audit_lossy_writes(
         self, models: Names, unique_key: Names, compiled: bool
     ) -> OperationResults:
-        """Find stored values that are not those of the models. The arguments are a user's."""
+        """Find stored values that are not those of the models."""
         rows = self._rows_reader("audit_lossy_writes", unique_key, compiled)
         return Audit(rows, self.views).run(models)
 

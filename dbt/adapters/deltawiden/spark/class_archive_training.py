@@ -196,11 +196,11 @@ def _check(archive: ClassArchive, made: Path) -> None:
 
 
 class _OutOfTimeError(BaseException):
-    """The time is over. Py4J makes an error of Spark of each ``Exception`` during a statement."""
+    """The time is over. It is no ``Exception``, which Py4J would turn into an error of Spark."""
 
 
 def _give_up_after(seconds: int) -> None:
-    """Let an archive that is not made by then fail: its reason is stored, its files are removed."""
+    """End the work after some seconds. The reason is stored, and the files are removed."""
 
     def give_up(*_: object) -> None:
         raise _OutOfTimeError(f"It took more than {seconds} seconds.")

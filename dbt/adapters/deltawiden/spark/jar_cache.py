@@ -40,7 +40,7 @@ class JarCache:
         return []
 
     def write(self, jars: Iterable[str]) -> None:
-        """Store the URIs of the jars that Ivy resolved, or leave them to the next start."""
+        """Store the URIs of the jars that Ivy resolved, if that is possible."""
         try:
             text = json.dumps(_sizes(jars), indent=1)
             write_atomically(self._file, text)
@@ -99,7 +99,7 @@ _MAX_SECONDS = 600
 
 @contextlib.contextmanager
 def alone_resolving(environment: Mapping[str, str]) -> Iterator[None]:
-    """Wait until no other process of the user resolves packages, and hold them off in the block.
+    """Run the block while no other process of the user resolves packages.
 
     Ivy stores the jars in the user's cache, which it does not lock by default. If two processes
     download the same jar at the same time, neither Spark starts. If there are no file locks or no

@@ -29,7 +29,7 @@ _FIRST_WITH_OPTIONS_FILE = 9
 _DERBY_LOG = "-Dderby.stream.error.field=java.lang.System.err"
 
 
-# What the JVM prints if it refuses its options, and if it crashes: on an archive that is damaged.
+# What the JVM prints if it refuses its options, or if it crashes because of a damaged archive.
 _REFUSED = re.compile(
     "Could not create the Java Virtual Machine|Error occurred during initialization of VM"
     "|Unrecognized VM option|A fatal error has been detected by the Java Runtime Environment"

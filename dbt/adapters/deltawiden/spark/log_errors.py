@@ -14,7 +14,7 @@ _reported: set[int] = set()
 
 
 def report_log_errors_once() -> None:
-    """Do this for the logs that dbt has opened."""
+    """Let the logs that dbt has opened report each kind of error once."""
     for event_logger in get_event_manager().loggers:
         python_logger: logging.Logger | None = getattr(event_logger, "_python_logger", None)
         for handler in python_logger.handlers if python_logger is not None else ():

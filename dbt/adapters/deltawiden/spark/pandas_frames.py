@@ -133,7 +133,7 @@ def _of_pandas(value: Any) -> Any:
 
 
 def _can_change(arrow_type: Any) -> bool:
-    """Return whether Arrow may have cut Python objects to a type. It refuses wrong numbers."""
+    """Return whether Arrow can cut Python objects to fit a type. It refuses numbers instead."""
     from pyarrow import types
 
     can_change = (types.is_temporal, types.is_decimal, types.is_null)

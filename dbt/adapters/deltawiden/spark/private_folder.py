@@ -1,4 +1,4 @@
-"""The user's cache folder, for what dbt runs, or keeps secret: no other user can write to it."""
+"""The user's cache folder, for programs and secrets of dbt: no other user can write to it."""
 
 import os
 import stat
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class NotPrivate(OSError):
-    """A folder that other users can write to. The message says what is needed, and what is."""
+    """A folder that other users can write to. The message says what is needed and what is there."""
 
 
 def cache_root(environment: Mapping[str, str]) -> Path:
@@ -18,7 +18,7 @@ def cache_root(environment: Mapping[str, str]) -> Path:
 
 
 def cache_folder(environment: Mapping[str, str], *names: str) -> Path:
-    """Return this adapter's folder in the user's cache folder, or one in it, which is made.
+    """Make and return this adapter's folder in the user's cache folder, or a folder inside it.
 
     Raises:
         OSError: it can't be made, or it is not the user's alone.

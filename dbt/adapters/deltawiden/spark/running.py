@@ -37,9 +37,9 @@ def note_running(spark: RunningSpark) -> None:
 
 
 def end_text(error: BaseException | str) -> str | None:
-    """Explain what a client of Spark raised by the end of the Spark that this process uses.
+    """Return the text for an error that comes from the end of the Spark that this process uses.
 
-    None if the Spark runs, or is on another machine.
+    None if that Spark still runs or is on another machine, or if the error is not of this kind.
     """
     spark = _current
     if spark is None or not (isinstance(error, ConnectionError) or _LOST.search(str(error))):

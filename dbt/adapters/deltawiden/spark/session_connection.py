@@ -261,9 +261,9 @@ def errors_as_dbt_errors() -> Iterator[None]:
 
 def hush_pyspark() -> None:
     """Keep what PySpark prints for each failed statement, frame and setting off the terminal."""
-    # Connect ignores this argument, with which a classic session does not look at each value.
+    # With this argument, a classic session does not verify each value. Connect ignores it.
     warnings.filterwarnings("ignore", message="'verifySchema' is ignored")
-    # What a server of Connect refuses is printed with the value, which can be a secret.
+    # PySpark prints a setting that a Connect server refuses with its value, which can be a secret.
     warnings.filterwarnings("ignore", message="Failed to set ")
     with contextlib.suppress(ImportError):
         from pyspark.logger import PySparkLogger

@@ -28,7 +28,7 @@ class SparkStart:
         profile: ``server_side_parameters``.
         outside: the user's settings that are not in the profile.
         settings: the settings that Spark is given: those of the profile, and those that dbt
-            chooses. It finds those outside by itself.
+            chooses. Spark finds the other settings of the user by itself.
     """
 
     profile: Mapping[str, str]

@@ -132,10 +132,11 @@ def _escaped(text: str) -> str:
 
 @contextlib.contextmanager
 def _unnamed(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the path of a file with a text for this process's children, and what they inherit.
+    """Yield the path by which child processes read a text, and the descriptors that they inherit.
 
-    Nothing of it is left on the disk if this process is killed. Only Linux lets each process that
-    inherits a file read it from its beginning; elsewhere the file has a name until the block ends.
+    On Linux, the file has no name, so nothing is left on the disk if this process is killed. Other
+    systems do not let each child read an inherited file from its beginning: there, the file has a
+    name until the block ends.
     """
     if sys.platform == "linux":
         with tempfile.TemporaryFile("w+", encoding="utf-8") as stream:

@@ -177,7 +177,7 @@ def check_reset(sql: str) -> None:
 
 @contextmanager
 def refused_settings_kept(session: Any) -> Iterator[None]:
-    """Give the refused settings of a session their values from before the block, or refuse it."""
+    """Restore the refused settings of a session after the block. If it has set one, refuse that."""
     conf = session.conf
     names = [name for each in REFUSED_SETTINGS for name in each.names]
     before = {name: conf.get(name, None) for name in names}

@@ -235,7 +235,7 @@ def source_broadcast(backend: SqlBackend) -> AbstractContextManager[None]:
     Source:
         https://spark.apache.org/docs/latest/sql-performance-tuning.html
     """
-    # A session says of the default only that nobody has set a value.
+    # A session returns None for the default. By SQL, it is the value.
     is_default = backend.setting(BROADCAST) in (None, "10485760b")
     return backend.with_setting(BROADCAST, "64MB") if is_default else nullcontext()
 

@@ -27,8 +27,8 @@ from dbt.adapters.deltawiden.writing.columns import Write
 def choose_restore(names: Sequence[str], where: str, rows: ModelRows, by: Repairer) -> Choice:
     """Choose the rows that differ from the model's by nothing but a cast: ``Choose``.
 
-    A cast can have made the same value of two. So if a row has changed in the model for another
-    reason, what a cast has changed in it is not known, and it is left as it is.
+    A cast can turn two values into the same one. So if a row has also changed in the model, it is
+    not known what a cast has changed in it, and the row is left as it is.
     """
     require_columns(rows, names)
     repair = Repair(only_casts=True, where=where)
@@ -80,7 +80,7 @@ def _refusal(rows: ModelRows, column: str, by: Repairer) -> str:
 
 
 def restore_command(models: Sequence[str], reader: RowsReader) -> str:
-    """Return the command that puts the values of models right, which a reader has read."""
+    """Return the command that puts the values of models right, with the arguments of a reader."""
     arguments: dict[str, Any] = {"models": list(models)}
     arguments |= {"unique_key": list(reader.unique_key)} if reader.unique_key else {}
     arguments |= {"compiled": True} if reader.is_compiled else {}

@@ -126,7 +126,7 @@ def _item(node: Any, key: str, wanted: str) -> Any:
 
 
 def _every_node(root: Any) -> Iterator[Any]:
-    """Yield each node as often as the text uses it; what is inside, once."""
+    """Yield each node as often as the text uses it. What is inside a node is visited once."""
     seen: set[int] = set()
     waiting = [root]
     while waiting:

@@ -83,7 +83,7 @@ class _Deployment:
     against: str
 
     def place(self, node: Node) -> tuple[str | None, str] | None:
-        """Return the catalog and schema of a node there; None if its schema is not the target's."""
+        """Return a node's catalog and schema there; None if its schema is not the target's."""
         schema, own_schema = str(node["schema"]), self.selection.target_schema
         # dbt appends the name of a custom schema to the target's: ci_finance matches prod_finance.
         if schema != own_schema and not schema.startswith(f"{own_schema}_"):
@@ -117,7 +117,7 @@ class _Deployment:
         return self.selection.get_relation(*place, node["alias"])
 
     def names(self, graph: NodeGraph) -> dict[Path, Path]:
-        """Return the names there of the nodes that are there, by their names in the target."""
+        """Return the names of the relations there, by the names of the nodes in the target."""
         found: dict[Path, Path] = {}
         for node in graph.in_order():
             relation = self.relation(node)
@@ -165,7 +165,7 @@ def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
 def _with_table(result: OperationResult, found: BaseRelation | None) -> OperationResult:
     """Add the model's table to a result, whether the check failed or not.
 
-    Its types are those that were built, whatever its inputs become in the deployment.
+    Leave out the inputs that change: the types of the model are those that were built.
     """
     table = {"table": relation_sql(found)} if found else {}
     values = {key: value for key, value in result.values.items() if key != "reads_changed"}

@@ -1,4 +1,4 @@
-"""A node's query for its next run, and what dbt has compiled, if it is the query that is meant."""
+"""The query of a node for its next run: compiled now, or as ``dbt compile`` wrote it."""
 
 import json
 import re
@@ -77,11 +77,11 @@ def _differing(
     table: BaseRelation | None,
     is_full: bool,
 ) -> Iterator[str]:
-    """Yield what shows that a query is not the one that is meant.
+    """Yield the reasons why a compiled query is not the one that is asked for.
 
     Args:
         last: the arguments of the command that has written it. Empty if they are not known.
-        is_full: whether the query is meant to be the full one.
+        is_full: whether the query of a full refresh is asked for.
     """
     read = [str(name) for name in _relation_names(context["graph"], node)]
     if read and not any(_names(query, name) for name in read):

@@ -97,10 +97,10 @@ class Forecast:
     """The effects of type changes, found in the order of a run. The keys are unique ids.
 
     Attributes:
-        visits_all: whether each node is analysed, as before a run of all. Otherwise, only those
-            asked for and what their changes reach.
+        visits_all: whether all nodes are analysed, as before a run of the whole project. Otherwise,
+            only those that were asked for, and those that their changes reach.
         stops_at_contracts: whether a contract that does not match stops a run.
-        results: the plans of those asked for, and of what else would change or stop.
+        results: the plans of the nodes that were asked for, and of others that change or stop.
         changes: what the run will change in existing tables.
     """
 
@@ -213,7 +213,7 @@ class Forecast:
         return analysed
 
     def _not_known(self, node: Node, error: str) -> str:
-        """Return why an error says nothing of the run: it will make what is not there now."""
+        """Return why the run may not have an error: it first builds a missing input. Or empty."""
         if condition(error) != NOT_BUILT:
             return ""
         inputs = self.graph.inputs(node)
@@ -347,7 +347,7 @@ class Forecast:
         return stale.read_by
 
     def _stop_readers(self, views: Mapping[Path, tuple[Effect, ...]]) -> None:
-        """Stop what reads, as a source, a view that this run makes fail, or change values."""
+        """Add the stop of each node that reads, as a source, a view that will fail or cast back."""
         for node in self.graph.in_order() if views else ():
             unique_id, name = str(node["unique_id"]), full_name(node)
             is_run = unique_id in self.asked or self.visits_all

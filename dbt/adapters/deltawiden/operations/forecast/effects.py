@@ -18,7 +18,7 @@ class Kind(Enum):
 
 
 class Outcome(Enum):
-    """What a change does to it."""
+    """What a change does to what it reaches."""
 
     NEW_TYPES = "gets other types"
     CASTS_BACK = "casts back until it is updated"

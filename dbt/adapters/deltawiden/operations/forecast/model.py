@@ -29,7 +29,7 @@ LOSSY = "not stored exactly"
 
 @dataclass(frozen=True)
 class TableChange:
-    """What the next run will change in an existing table: it decides by the table's schema."""
+    """What the next run will change in an existing table. ``decide`` makes a plan for a schema."""
 
     table: SparkRelation
     decide: Callable[[StructType], Plan]
@@ -89,7 +89,9 @@ def made_again_planned(
 ) -> Planned:
     """Return what is planned for a table or view that each run makes again.
 
-    What reads it is planned with the ``output``, unless ``before``, its schema now, is the same.
+    Args:
+        output: the schema of its output. None if that is not known.
+        before: its schema now. Nothing changes for its readers if both are the same.
     """
     shown = {"what will run": "nothing: each run makes it again", LOSSY: ""}
     output = output or StructType()

@@ -1,4 +1,4 @@
-"""What plans and analyses the nodes of a project."""
+"""Plan and analyse the nodes of a project."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

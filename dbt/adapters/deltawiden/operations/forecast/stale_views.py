@@ -34,7 +34,7 @@ class ChangedTable:
 def stop_of_reader(
     kind: Kind, reader: str, views: Iterable[Effect], accepts_loss: bool
 ) -> Effect | None:
-    """Return the effect on what reads views that will change values, or fail; None if it runs."""
+    """Return the effect on a node that reads views that will fail or cast back; None if it runs."""
     stopping = (Outcome.FAILS,) if accepts_loss else (Outcome.FAILS, Outcome.CASTS_BACK)
     read = {view.name: view for view in views if view.outcome in stopping}
     if not read:
@@ -49,7 +49,7 @@ class StaleForecast:
 
     Args:
         models: the names of dbt's models that are views, by the name in the catalog in lower case.
-        made: those of them that the run makes again, with their schema then if it is another one.
+        made: those of them that the run makes again, with the schema after it if that changes.
 
     Attributes:
         read_by: the effects on each view that dbt does not make again, and on the views that it
@@ -133,7 +133,7 @@ class StaleForecast:
                 schemas[name] = self._backend.query_schema(f"select * from {path_sql(path)}")
             self._schema(view, schemas)
             return first_line(error.msg), StructType()
-        # Spark looks for them by their names, and wants as many of each name.
+        # Spark looks for each column of the view by its name, and wants as many as before.
         had, has = (Counter(map(str.lower, names)) for names in (view.columns, schema.names))
         lost = sorted(column for column in had if had[column] != has[column])
         why = f"Its query no longer has these columns, or has them twice: {', '.join(lost)}"

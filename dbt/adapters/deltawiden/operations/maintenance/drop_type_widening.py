@@ -46,9 +46,9 @@ def drop_from_table(
     """Remove the table feature of type widening from a table. Calling it again is always safe.
 
     Args:
-        truncate_history: whether to remove the feature by truncating the table's history, which
-            leaves no other feature behind, but has to wait for the retention period of the history
-            if that has a type change. Otherwise, no version is lost.
+        truncate_history: whether to truncate the table's history to remove the feature. Then no
+            other feature is left behind; but if the history has a type change, the removal waits
+            for its retention period. If false, no version is lost.
 
     Raises:
         DbtRuntimeError: the table is not in the expected state afterwards; or, before the first

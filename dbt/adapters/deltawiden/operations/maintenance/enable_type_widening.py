@@ -42,11 +42,11 @@ _WITHOUT_OTHER_FEATURES = " of a table without other features"
 class Switch:
     """The effect of turning type widening on or off on a table.
 
-    Its table feature of type widening, and the one that is new to it, are empty if there is none.
-
     Attributes:
-        moves_protocol: whether another reader version is new to it. Else it has other features, and
-            may have lost some of the known readers already.
+        feature: the feature of type widening that the table has. Empty for none.
+        new_feature: the one that it gains. Empty for none.
+        moves_protocol: whether it also gets another reader version. If not, it has other features,
+            and may have lost some of the known readers already.
     """
 
     table: str

@@ -30,7 +30,7 @@ from dbt.adapters.deltawiden.writing.partition_values import require_moments_kep
 
 @dataclass(frozen=True)
 class MaintainedTable:
-    """A Delta table that an operation works on. The tag is in the metadata of its commits."""
+    """A Delta table that an operation works on, whose commits have the tag in their metadata."""
 
     relation: SparkRelation
     backend: SqlBackend
@@ -114,9 +114,9 @@ class MaintainedTable:
         return read_history(self.name, self.backend.fetch_rows, newer) if newer else ()
 
     def history_expires_at(self, retention: str) -> str:
-        """Return when history that is kept for an interval has no removed type changes left.
+        """Return when the history, kept for an interval, no longer has the removed type changes.
 
-        It is in ISO 8601, in the connection's time zone.
+        The time is in ISO 8601, in the connection's time zone.
         """
         location = self.snapshot().location
         return history_expiry(location, retention, self.backend.fetch_rows)

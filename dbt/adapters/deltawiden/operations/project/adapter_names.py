@@ -88,9 +88,9 @@ def _knows(node: nodes.Expr, own: str) -> bool:
 
 
 def _is_same(node: nodes.Expr, own: str) -> bool:
-    """Return whether a condition has one value with this name and with that of dbt-spark.
+    """Return whether a condition has the same value with this name and with dbt-spark's.
 
-    It does if the name is compared with other adapters' names alone.
+    It has if it compares the name only with those of other adapters.
     """
     try:
         values = {_Named(name).visit(_copied(node)).as_const() for name in (own, _DBT_SPARK)}

@@ -46,7 +46,7 @@ def limit_retries(session: Any) -> None:
 
 
 def server_problem(port: int, token: str, seconds: float, is_busy: bool = False) -> str | None:
-    """Let a server run a task. It answers requests after it has lost its executor, too.
+    """Ask a server to run a task. One that has lost its executor still answers other requests.
 
     Args:
         seconds: how long to wait for the answer.

@@ -59,7 +59,7 @@ class Attached:
 
 
 def attach(start: SparkStart, keep_alive: int) -> Attached:
-    """Attach to the kept Spark of the same settings. Start one if there is none that answers.
+    """Attach to the kept Spark with the same settings. If there is none that answers, start one.
 
     Args:
         keep_alive: how many seconds Spark must live after its last use.
@@ -130,7 +130,7 @@ def _is_usable(spark: KeptSpark, key: str, folder: SparkFolder) -> bool:
 
 
 def health_problem(spark: KeptSpark, is_used: bool) -> str | None:
-    """Return why a Spark can't be used, perhaps beside others, or None if it runs a task."""
+    """Return why a Spark can't be used. None if it runs a task, or is only busy with others."""
     seconds = _PROBE_SECONDS_IF_USED if is_used else _PROBE_SECONDS
     problem = server_problem(spark.port, spark.token, seconds, is_used)
     if problem is None:

@@ -62,9 +62,9 @@ class KeptSpark:
 
     @property
     def has_its_folders(self) -> bool:
-        """Whether none of its folders was deleted, or deleted and made anew.
+        """Whether it still has the folders that it started in: none was deleted or made again.
 
-        The JVM would go on with the deleted files of an embedded metastore.
+        Otherwise the JVM would go on with the deleted files of an embedded metastore.
         """
         return self.folders == identities(self.folders)
 
@@ -117,7 +117,7 @@ class SparkFolder:
 
     @contextlib.contextmanager
     def explained(self) -> Iterator[None]:
-        """Explain an error of a file in the folder by a DbtRuntimeError."""
+        """Raise an error of a file in the folder as a DbtRuntimeError that says what to do."""
         try:
             yield
         except OSError as error:
@@ -131,7 +131,7 @@ class SparkFolder:
         """Return the Spark that was started last, or None if it has been ended.
 
         Raises:
-            OSError: this can't be read now.
+            OSError: its file can't be read now.
         """
         with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
             stored = dict(json.loads(self._state.read_text(encoding="utf-8")))
@@ -160,12 +160,12 @@ class SparkFolder:
 
     @contextlib.contextmanager
     def locked(self, seconds: float = _ATTACH_SECONDS) -> Iterator[int]:
-        """Hold the lock of those who start, attach to or end the Spark, and yield its descriptor.
+        """Hold the lock to start, attach to or end the Spark. Yield the lock's descriptor.
 
-        A process that inherits it holds the lock, too.
+        A process that inherits the descriptor holds the lock, too.
 
         Raises:
-            LockIsHeld: another process still held it after these seconds.
+            LockIsHeld: another process still held the lock after these seconds.
         """
         handle = open_lock(self.path / "lock")
         waiting = announced("Waiting for another dbt command that starts or ends Spark.")
@@ -183,7 +183,7 @@ class SparkFolder:
             os.close(handle)
 
     def use(self, keep_alive: int) -> "Use":
-        """Begin to use the Spark, in the block of ``locked``. It lives so many seconds after it."""
+        """Begin to use the Spark, inside ``locked``, and store how long it must live after that."""
         handle = open_lock(self.path / "used")
         share_lock(handle)
         os.ftruncate(handle, 0)
@@ -192,15 +192,15 @@ class SparkFolder:
 
     @property
     def was_killed(self) -> bool:
-        """Whether a command that had sessions was killed; to be asked in the block of ``locked``.
+        """Whether a command that had sessions was killed. Read it inside ``locked``.
 
-        The Spark goes on with a statement whose client has ended, so that a client can return.
+        The Spark goes on with the command's last statement, as if the client could come back.
         """
         return any(map(_is_left, self.path.glob(f"{_SESSIONS}*")))
 
     @property
     def is_used(self) -> bool:
-        """Whether a dbt command uses the Spark; to be asked in the block of ``locked``."""
+        """Whether a dbt command uses the Spark. Read it inside ``locked``."""
         handle = open_lock(self.path / "used")
         try:
             return not try_lock(handle)
@@ -209,7 +209,7 @@ class SparkFolder:
 
     @property
     def last_use(self) -> tuple[float, int] | None:
-        """When the Spark was last used, and the seconds that it must live after that."""
+        """When the Spark was last used, and how many seconds it must live after that."""
         with contextlib.suppress(OSError, ValueError):
             file = self.path / "used"
             return file.stat().st_mtime, int(file.read_text())
@@ -242,10 +242,10 @@ class Use:
         return self._sessions is not None
 
     def note_sessions(self, as_first: Callable[[], None]) -> None:
-        """Store that this process has sessions now, so that it is noticed if it is killed.
+        """Store that this process has sessions now, so that others notice if it is killed.
 
         Args:
-            as_first: what to do before if no other process has sessions.
+            as_first: is called first if no other process has sessions.
         """
         folder = SparkFolder(self._folder)
         with folder.explained(), folder.locked():

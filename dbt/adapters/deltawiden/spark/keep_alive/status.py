@@ -69,7 +69,12 @@ def _time(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Stopped:
-    """What became of one kept Spark, None if it can't be read: the error says why it still runs."""
+    """What became of one kept Spark.
+
+    Attributes:
+        spark: None if it can't be read.
+        error: why the Spark still runs. Empty if it has ended.
+    """
 
     spark: KeptSpark | None
     error: str = ""
@@ -108,7 +113,7 @@ def _stop(folder: SparkFolder, everywhere: bool) -> Stopped | None:
 
 
 def kept_elsewhere() -> list[str]:
-    """Return the folders in which the user's other kept Sparks that run were started."""
+    """Return the other folders in which the user has started kept Sparks that still run."""
     found = (folder.read() for folder in spark_folders(os.environ))
     running = {spark.folder for spark in found if spark is not None and spark.is_running}
     return sorted(running - {os.getcwd()})
