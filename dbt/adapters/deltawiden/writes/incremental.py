@@ -13,7 +13,6 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
-from dbt.adapters.deltawiden.config.policy import Policy
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.config.strategies import (
     INSERT_OVERWRITE,
@@ -303,10 +302,12 @@ class IncrementalWrites:
     def _change_table(
         self, context: Context, spec: ModelSpec, plan: Plan, table: SparkRelation
     ) -> None:
-        # Warn before the first change: under --warn-error a warning stops the run.
-        for text in self._warnings(plan, spec.policy):
-            context["exceptions"]["warn"](text)
-            self._warned.add((get_invocation_id(), text))
+        # Warn before the first change: under --warn-error a warning stops the run. Each text comes
+        # once a run, however many batches a model has.
+        for text in report.warning_texts(plan, spec.policy.on_lossy_write):
+            if (warning := (get_invocation_id(), text)) not in self._warned:
+                context["exceptions"]["warn"](text)
+                self._warned.add(warning)
         try:
             self._evolution.change_table(plan, table, _unique_id(context))
         except SchemaChangeFailed as error:
@@ -354,12 +355,6 @@ class IncrementalWrites:
             return
         with self._backend.with_setting(AUTO_MERGE, "false"):
             yield
-
-    def _warnings(self, plan: Plan, policy: Policy) -> list[str]:
-        """Return what to warn of; each text once a run, however many batches a model has."""
-        texts = report.warning_texts(plan, policy.on_lossy_write)
-        run = get_invocation_id()
-        return [text for text in texts if (run, text) not in self._warned]
 
     def _has_exact_text(self, replaced: Batch | ReplaceWhere) -> bool:
         """Return whether Delta, which reads a condition as text, reads the one that is meant."""

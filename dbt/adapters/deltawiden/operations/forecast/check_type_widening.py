@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.model import (
@@ -150,16 +148,11 @@ def _check(
     if materialization(node) != "incremental":
         schemas = backend.schema(built), planner.stored_schema(table)
         return made_again_planned(full_name(node), *schemas)
-    reads_itself = mentions(query, relation_path(table))
-    output = _output(backend, built, query if reads_itself else "")
-    return planner.plan_model(node, table, output, query)
-
-
-def _output(backend: SqlBackend, built: BaseRelation, query: str) -> StructType:
-    """Return the schema of a model's output: its query's if that is given, or what was built."""
     # A model that reads its own table has other types there than where it was built first.
-    found = backend.schema_if_valid(query) if query else None
-    return backend.schema(built) if found is None else found
+    reads_itself = mentions(query, relation_path(table))
+    output = backend.schema_if_valid(query) if reads_itself else None
+    output = backend.schema(built) if output is None else output
+    return planner.plan_model(node, table, output, query)
 
 
 def _with_table(result: OperationResult, found: BaseRelation | None) -> OperationResult:

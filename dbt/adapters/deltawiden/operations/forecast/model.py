@@ -101,23 +101,14 @@ def made_again_planned(
 
 def schema_differences(before: StructType, after: StructType) -> tuple[str, ...]:
     """Return the differences of two schemas as texts: types, new columns, columns that are gone."""
-    old = {field.name.lower(): type_text(field.dataType) for field in before.fields}
-    new = {field.name.lower(): type_text(field.dataType) for field in after.fields}
-    changed = (
-        f"{path_text((field.name,))}: {old[field.name.lower()]} -> {new[field.name.lower()]}"
-        for field in after.fields
-        if old.get(field.name.lower(), "") not in ("", new[field.name.lower()])
+    old, new = (
+        {each.name.lower(): (path_text((each.name,)), type_text(each.dataType)) for each in fields}
+        for fields in (before.fields, after.fields)
     )
-    added = (
-        f"{path_text((field.name,))}: new"
-        for field in after.fields
-        if field.name.lower() not in old
-    )
-    gone = (
-        f"{path_text((field.name,))}: dropped"
-        for field in before.fields
-        if field.name.lower() not in new
-    )
+    both = ((*new[key], old[key][1]) for key in new if key in old)
+    changed = (f"{name}: {was} -> {now}" for name, now, was in both if was != now)
+    added = (f"{name}: new" for key, (name, _) in new.items() if key not in old)
+    gone = (f"{name}: dropped" for key, (name, _) in old.items() if key not in new)
     return (*changed, *added, *gone)
 
 
