@@ -16,7 +16,7 @@ class ContractDifference:
     """A column whose type in a contract is not that in the model's query.
 
     Attributes:
-        data_type: the text of ``declared`` in the contract.
+        data_type: the text of ``declared`` in the contract. Empty if it has no such column.
         declared, output: the two types. None where there is no such column.
     """
 
@@ -27,13 +27,12 @@ class ContractDifference:
 
     @property
     def text(self) -> str:
-        declared = self.data_type if self.declared else _MISSING
-        returned = type_text(self.output) if self.output else _MISSING
-        name = path_text((self.column,))
-        return f"{name}: {declared} in the contract, {returned} in the query"
+        name, declared = path_text((self.column,)), self.data_type or _shown(None)
+        return f"{name}: {declared} in the contract, {_shown(self.output)} in the query"
 
 
-_MISSING = "no such column"
+def _shown(data_type: DataType | None) -> str:
+    return "no such column" if data_type is None else type_text(data_type)
 
 
 def has_contract(node: Node) -> bool:
@@ -65,25 +64,14 @@ def contract_differences(
     columns = ", ".join(
         f"cast(null as {data_type}) as {quote(name)}" for name, data_type in declared.items()
     )
-    types = backend.schema_if_valid(f"select {columns}") if declared else StructType()
-    if types is None:
+    contract = backend.schema_if_valid(f"select {columns}") if declared else StructType()
+    if contract is None:
         return []
-    outputs = {field.name: field.dataType for field in output.fields}
+    wanted, found = (
+        {field.name: field.dataType for field in schema.fields} for schema in (contract, output)
+    )
     return [
-        *(
-            ContractDifference(
-                field.name, declared[field.name], field.dataType, outputs.get(field.name)
-            )
-            for field in types.fields
-            if not _is_same(field.dataType, outputs.get(field.name))
-        ),
-        *(
-            ContractDifference(name, "", None, output_type)
-            for name, output_type in outputs.items()
-            if name not in types.names
-        ),
+        ContractDifference(name, declared.get(name, ""), wanted.get(name), found.get(name))
+        for name in dict.fromkeys((*wanted, *found))
+        if _shown(wanted.get(name)) != _shown(found.get(name))
     ]
-
-
-def _is_same(declared: DataType, output: DataType | None) -> bool:
-    return output is not None and type_text(declared) == type_text(output)

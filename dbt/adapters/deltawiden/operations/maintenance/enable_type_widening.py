@@ -191,12 +191,10 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
         "type changes:",
         text_table(lost),
         f"There is no documentation for: {', '.join(_UNDOCUMENTED)}.",
-    ]
-    lines.append(
         "Once a decimal gets more digits, or an integer becomes bigint, filters of a Spark without "
         f"{FILTER_SETTINGS} can miss rows of older files. A run rewrites them up to the size in "
-        "`rewrite_widened_files`; dbt run-operation rewrite_widened_files rewrites all of them."
-    )
+        "`rewrite_widened_files`; dbt run-operation rewrite_widened_files rewrites all of them.",
+    ]
     if feature == PREVIEW_FEATURE:
         lines.append(f"This is known of {TYPE_WIDENING_FEATURE}, not of its preview.")
     return "\n".join(lines)
