@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.deltawiden.spark import jar_cache
-from dbt.adapters.deltawiden.spark.jar_cache import alone_resolving
+from dbt.adapters.deltawiden.spark.jar_cache import packages_lock
 
 # It resolves until its standard input ends.
 RESOLVE = """
 import os, sys
-from dbt.adapters.deltawiden.spark.jar_cache import alone_resolving
-with alone_resolving(os.environ):
+from dbt.adapters.deltawiden.spark.jar_cache import packages_lock
+with packages_lock(os.environ):
     print("resolving", flush=True)
     sys.stdin.read()
 """
@@ -61,7 +61,7 @@ def waits_for(seconds: float, environment: dict[str, str], monkeypatch: pytest.M
     """Return whether this process waits as long as it may, because another one resolves."""
     monkeypatch.setattr(jar_cache, "_MAX_SECONDS", seconds)
     before = time.monotonic()
-    with alone_resolving(environment):
+    with packages_lock(environment):
         return time.monotonic() - before >= seconds
 
 
@@ -101,7 +101,7 @@ def test_a_process_alone_does_not_wait(
 
 def test_without_a_folder_for_the_lock_packages_are_resolved_all_the_same(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    with alone_resolving({"XDG_CACHE_HOME": str(tmp_path / "file")}):
+    with packages_lock({"XDG_CACHE_HOME": str(tmp_path / "file")}):
         pass
 
 
@@ -109,7 +109,7 @@ def test_without_file_locks_packages_are_resolved_all_the_same(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(jar_cache, "HAS_FILE_LOCKS", False)
-    with alone_resolving(environment):
+    with packages_lock(environment):
         assert not Path(environment["XDG_CACHE_HOME"]).exists()
 
 
@@ -121,6 +121,6 @@ def test_on_a_file_system_without_locks_packages_are_resolved_all_the_same(
 
     monkeypatch.setattr(jar_cache, "try_lock", fail)
     resolved = False
-    with alone_resolving(environment):
+    with packages_lock(environment):
         resolved = True
     assert resolved

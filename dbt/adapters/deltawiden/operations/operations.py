@@ -38,11 +38,11 @@ from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
 from dbt.adapters.deltawiden.operations.forecast.check_type_widening import check_type_widening
 from dbt.adapters.deltawiden.operations.forecast.compiled_query import compiled_query, node_query
 from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast
+from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner, TakenOver
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
-from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze_table
 from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_from_table
 from dbt.adapters.deltawiden.operations.maintenance.enable_type_widening import (
@@ -209,7 +209,7 @@ class Operations:
         forecast = Forecast(
             NodeGraph(selection.graph),
             self._planner(selection, compiled),
-            WouldBeTypes(self.backend),
+            FutureTypes(self.backend),
             visits_all=True,
             stops_at_contracts=False,
         )

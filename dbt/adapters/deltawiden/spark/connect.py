@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.spark.redaction import scrubbed
 from dbt.adapters.deltawiden.spark.session_connection import (
     SessionConnection,
     errors_as_dbt_errors,
-    hush_pyspark,
+    silence_pyspark,
 )
 from dbt.adapters.deltawiden.spark.settings import TIME_ZONE, iceberg_settings, is_local, items
 from dbt.adapters.deltawiden.spark.unsafe_settings import refuse_settings
@@ -129,7 +129,7 @@ def create_session(
     ``prepare`` gets the session before its first statement: creating it sends no request. A value
     that the server refuses is a DbtDatabaseError.
     """
-    hush_pyspark()
+    silence_pyspark()
     for key, value in parameters.items():
         builder = builder.config(key, value)
     with errors_as_dbt_errors(), contextlib.ExitStack() as after_error:

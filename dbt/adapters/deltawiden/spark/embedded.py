@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
-from dbt.adapters.deltawiden.spark.jar_cache import JarCache, alone_resolving, without_bundled
+from dbt.adapters.deltawiden.spark.jar_cache import JarCache, packages_lock, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
 from dbt.adapters.deltawiden.spark.launch import launch
 from dbt.adapters.deltawiden.spark.redaction import hide_in_file, scrubbed
@@ -74,7 +74,7 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
 def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchive | None:
     """Start a JVM, with cached jars if there are any, and Spark in it: ``start_spark``."""
     resolves = _with_jars(start, found).resolves_packages
-    with alone_resolving(start.environment) if resolves else contextlib.nullcontext():
+    with packages_lock(start.environment) if resolves else contextlib.nullcontext():
         # Another process may have resolved them while this one waited.
         resolved = _with_jars(start, found)
         archive = find_archive(resolved)

@@ -98,7 +98,7 @@ _MAX_SECONDS = 600
 
 
 @contextlib.contextmanager
-def alone_resolving(environment: Mapping[str, str]) -> Iterator[None]:
+def packages_lock(environment: Mapping[str, str]) -> Iterator[None]:
     """Run the block while no other process of the user resolves packages.
 
     Ivy stores the jars in the user's cache, which it does not lock by default. If two processes

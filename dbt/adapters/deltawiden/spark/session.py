@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.embedded import start_spark
 from dbt.adapters.deltawiden.spark.failed_start import FailedStart
-from dbt.adapters.deltawiden.spark.session_connection import hush_pyspark
+from dbt.adapters.deltawiden.spark.session_connection import silence_pyspark
 from dbt.adapters.deltawiden.spark.settings import (
     CATALOG,
     CATALOG_SETTING,
@@ -123,7 +123,7 @@ def _get_session(start: SparkStart) -> SparkSession:
 
 
 def _open_session(start: SparkStart) -> _Current:
-    hush_pyspark()
+    silence_pyspark()
     is_own = SparkContext._active_spark_context is None
     if is_own:
         refuse_settings(start.given.get)

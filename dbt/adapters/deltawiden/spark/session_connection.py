@@ -259,7 +259,7 @@ def errors_as_dbt_errors() -> Iterator[None]:
         raise DbtDatabaseError(end_text(error) or scrubbed(error_text(text))) from error
 
 
-def hush_pyspark() -> None:
+def silence_pyspark() -> None:
     """Keep what PySpark prints for each failed statement, frame and setting off the terminal."""
     # With this argument, a classic session does not verify each value. Connect ignores it.
     warnings.filterwarnings("ignore", message="'verifySchema' is ignored")

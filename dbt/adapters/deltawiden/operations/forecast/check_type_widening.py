@@ -9,6 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
+from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     made_again_planned,
@@ -21,7 +22,6 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
 )
 from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
-from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_name
@@ -65,7 +65,7 @@ def check_type_widening(
         key = str(node["unique_id"])
         return _check(deployed, node, built[key], tables[key])
 
-    types = WouldBeTypes(planner.backend, deployment.names(graph))
+    types = FutureTypes(planner.backend, deployment.names(graph))
     forecast = Forecast(graph, deployed, types, decide, frozenset(nodes))
     forecast.run()
     named = {key: _with_table(forecast.results[key], table) for key, table in tables.items()}

@@ -28,6 +28,7 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
     has_contract,
 )
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
+from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
@@ -55,7 +56,6 @@ from dbt.adapters.deltawiden.operations.forecast.stale_views import (
     StaleForecast,
     stop_of_reader,
 )
-from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.result import OperationResult, with_progress
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition, message_of
@@ -106,7 +106,7 @@ class Forecast:
 
     graph: NodeGraph
     planner: NodePlanner
-    types: WouldBeTypes
+    types: FutureTypes
     decide: Decide | None = None
     asked: frozenset[str] = frozenset()
     visits_all: bool = False

@@ -12,6 +12,7 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.renamed_columns import read_renames
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
+from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
@@ -23,7 +24,6 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     materialization,
     node_path,
 )
-from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.queries import mentions
 from dbt.adapters.deltawiden.views.finder import ViewFinder
@@ -99,7 +99,7 @@ class NodePlanner:
         return planned(self.backend, node, TableChange(table, decide), spec)
 
     def analyse(
-        self, graph: NodeGraph, node: Node, types: WouldBeTypes
+        self, graph: NodeGraph, node: Node, types: FutureTypes
     ) -> tuple[str, StructType] | None:
         """Return a node's query, if it is known, with its inputs' future types, and its schema.
 

@@ -13,6 +13,7 @@ from dbt.adapters.deltawiden.operations.forecast.contracts import (
     has_contract,
 )
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Forecast
+from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     made_again_planned,
@@ -21,7 +22,6 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
-from dbt.adapters.deltawiden.operations.forecast.would_be_types import WouldBeTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
@@ -42,7 +42,7 @@ def plan(
     graph = NodeGraph(selection.graph)
 
     asked = [str(node["unique_id"]) for node in nodes]
-    types = WouldBeTypes(planner.backend)
+    types = FutureTypes(planner.backend)
     decide = partial(_plan_node, planner, graph, types)
     forecast = Forecast(graph, planner, types, decide, frozenset(asked), models is None)
     forecast.run()
@@ -51,7 +51,7 @@ def plan(
     return PlanResults.of(selection.operation, forecast, asked)
 
 
-def _plan_node(planner: NodePlanner, graph: NodeGraph, types: WouldBeTypes, node: Node) -> Planned:
+def _plan_node(planner: NodePlanner, graph: NodeGraph, types: FutureTypes, node: Node) -> Planned:
     name, table, found = full_name(node), planner.table(node), None
     try:
         found = planner.analyse(graph, node, types)

@@ -150,7 +150,7 @@ def _start(
 ) -> KeptSpark:
     remove_unused(start.environment)
     reader, writer = os.pipe()
-    order = {
+    request = {
         "path": str(folder.path),
         "parameters": {name: str(value) for name, value in start.profile.items()},
         "token": secrets.token_hex(32),
@@ -174,7 +174,7 @@ def _start(
         os.close(writer)
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError), process.stdin as stream:
-            stream.write(json.dumps(order).encode())
+            stream.write(json.dumps(request).encode())
         remote_builder(NEEDED_BY)  # It imports the client's packages in the meantime.
         with announced("Spark is starting. The first time, its jars are downloaded before."):
             text = answer.read()

@@ -39,7 +39,7 @@ _LONGEST_WAIT = 1.0
 
 
 @dataclass(frozen=True)
-class Order:
+class StartRequest:
     """What the process is asked for: one JSON document on its standard input.
 
     Attributes:
@@ -58,26 +58,26 @@ class Order:
 
 def main() -> None:
     """Start Spark, answer, and stay until it has to end."""
-    order = Order(**json.load(sys.stdin))
-    folder = SparkFolder(Path(order.path))
+    request = StartRequest(**json.load(sys.stdin))
+    folder = SparkFolder(Path(request.path))
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     # Only the environment of a process is as private as its memory; all users see its arguments.
-    os.environ[TOKEN] = order.token
-    hide(find_secrets(order.parameters, {"token": order.token}, None))
-    start = kept_start(SparkStart.read(order.parameters, os.environ))
+    os.environ[TOKEN] = request.token
+    hide(find_secrets(request.parameters, {"token": request.token}, None))
+    start = kept_start(SparkStart.read(request.parameters, os.environ))
     folders = [os.getcwd(), *filter(None, [embedded_metastore(start.every)])]
     try:
         archive = start_spark(start, folder.spark_log)
-        spark = _started(order, folders)
+        spark = _started(request, folders)
     except DbtRuntimeError as error:
-        _answer(order, {"error": str(error.msg)})
+        _answer(request, {"error": str(error.msg)})
         raise
     folder.write(spark)
-    _answer(order, {"started": True})
-    os.close(order.lock)
+    _answer(request, {"started": True})
+    os.close(request.lock)
     try:
-        _wait(folder, spark, order.keep_alive, folders, ended)
+        _wait(folder, spark, request.keep_alive, folders, ended)
     finally:
         _stop(spark)
         hide_in_file(folder.spark_log)
@@ -87,7 +87,7 @@ def main() -> None:
         os._exit(0)
 
 
-def _started(order: Order, folders: Sequence[str]) -> KeptSpark:
+def _started(request: StartRequest, folders: Sequence[str]) -> KeptSpark:
     # The sessions of clients are copies of this one.
     session = SparkSession.builder.getOrCreate()
     gateway: Any = SparkContext._gateway
@@ -95,8 +95,8 @@ def _started(order: Order, folders: Sequence[str]) -> KeptSpark:
         keeper=Process.find(os.getpid()),
         jvm=Process.find(gateway.proc.pid),
         port=spark_connect_port(session),
-        token=order.token,
-        key=order.key,
+        token=request.token,
+        key=request.key,
         started=time.time(),
         folder=os.getcwd(),
         memory=session.sparkContext.getConf().get("spark.driver.memory", "1g") or "1g",
@@ -104,11 +104,11 @@ def _started(order: Order, folders: Sequence[str]) -> KeptSpark:
     )
 
 
-def _answer(order: Order, answer: Mapping[str, Any]) -> None:
+def _answer(request: StartRequest, answer: Mapping[str, Any]) -> None:
     # The command that asked for Spark may have been killed.
     with contextlib.suppress(OSError):
-        os.write(order.answer, json.dumps(answer).encode())
-        os.close(order.answer)
+        os.write(request.answer, json.dumps(answer).encode())
+        os.close(request.answer)
 
 
 def _wait(

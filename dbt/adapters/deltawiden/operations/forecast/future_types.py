@@ -9,7 +9,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types, replace_name
 
 
-class WouldBeTypes:
+class FutureTypes:
     """The types that relations would have after changes, by the name that queries use for them.
 
     Args:
