@@ -16,7 +16,7 @@ from dbt.adapters.deltawiden.config.validation import CHECKS, configuration_prob
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference.md"
-OPERATIONS = ROOT / "dbt/include/deltawiden/macros/operations/operations.yml"
+OPERATIONS = ROOT / "dbt/adapters/deltawiden/operations/operations.yml"
 # Where a page says more of a configuration than what is accepted.
 DECISIONS = ("type_widening", "type_widening_compatible_with", "on_lossy_write")
 PAGES = {

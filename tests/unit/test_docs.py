@@ -12,7 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import jinja2
 import pytest
 import yaml
 from dbt.artifacts.resources import NodeConfig, SnapshotConfig
@@ -20,12 +19,11 @@ from dbt.config.renderer import ProfileRenderer
 from dbt.include.global_project import PACKAGE_PATH as GLOBAL_PROJECT
 from dbt.include.spark import PACKAGE_PATH as SPARK_PROJECT
 from dbt_common.context import set_invocation_context
-from jinja2.nodes import Macro
 
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import DeltaWidenCredentials
 from dbt.adapters.deltawiden.impl import DeltaWidenConfig
-from dbt.adapters.deltawiden.operations.arguments import SELECTING
+from dbt.adapters.deltawiden.operations.arguments import all_arguments
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.operations import Operations
@@ -36,7 +34,8 @@ from dbt.adapters.deltawiden.sql.raised_errors import REMEDIES
 from dbt.include.deltawiden import PACKAGE_PATH
 from tests.unit.pages import DOCS, PAGES, ROOT, every_page, in_code, read, table, tables
 
-OPERATIONS = Path(PACKAGE_PATH) / "macros" / "operations"
+OPERATIONS = Path(PACKAGE_PATH) / "macros" / "operations.sql"
+DESCRIBED = ROOT / "dbt/adapters/deltawiden/operations/operations.yml"
 
 # Links
 
@@ -202,7 +201,7 @@ def test_the_page_of_errors_has_each_condition():
 
 def operations() -> dict[str, set[str]]:
     """The operations, each with its arguments."""
-    described = yaml.safe_load((OPERATIONS / "operations.yml").read_text(encoding="utf-8"))
+    described = yaml.safe_load(DESCRIBED.read_text(encoding="utf-8"))
     return {
         macro["name"]: {argument["name"] for argument in macro["arguments"]}
         for macro in described["macros"]
@@ -217,28 +216,18 @@ def macros_of_dbt() -> set[str]:
 
 
 def test_an_operation_is_declared_described_and_called_with_the_same_arguments():
-    described = yaml.safe_load((OPERATIONS / "operations.yml").read_text(encoding="utf-8"))
-    assert {file.stem for file in OPERATIONS.glob("*.sql")} == operations().keys()
+    described = yaml.safe_load(DESCRIBED.read_text(encoding="utf-8"))
+    called = r"\{% macro (\w+)\(\) %\}\{% do adapter.operations\(context\).run\('\1', kwargs\) %\}"
+    assert re.findall(called, OPERATIONS.read_text(encoding="utf-8")) == sorted(operations())
     for macro in described["macros"]:
         name, documented = macro["name"], {each["name"]: each for each in macro["arguments"]}
         declared = inspect.signature(getattr(Operations, name))
-        types = {key: each.annotation for key, each in declared.parameters.items()}
-        del types["self"]
-        selecting = SELECTING if types.pop("tables", None) else ()
+        defaults = all_arguments(name, {}, declared)
+        assert [*documented] == [*defaults], name
         outputs = declared.return_annotation.OUTPUTS
-        shown = ("output", "file") if "html" in outputs else ("output",)
-        assert documented.keys() == {*types, *selecting, *shown}, name
         assert all(f"`{output}`" in documented["output"]["description"] for output in outputs), name
-        text = (OPERATIONS / f"{name}.sql").read_text(encoding="utf-8")
-        (parsed,) = jinja2.Environment(extensions=["jinja2.ext.do"]).parse(text).find_all(Macro)
-        assert [argument.name for argument in parsed.args] == [*documented], name
-        for argument, default in zip(parsed.args, parsed.defaults, strict=True):
-            is_boolean = types.get(argument.name) is bool
-            assert (documented[argument.name]["type"] == "bool") == is_boolean, name
-            usual = "text" if argument.name == "output" else False if is_boolean else None
-            assert default.as_const() == usual, name
-        assert f".run('{name}', kwargs, {{" in text
-        assert re.findall(r"'(\w+)': (\w+)", text) == [(each, each) for each in documented]
+        for argument, default in defaults.items():
+            assert (documented[argument]["type"] == "bool") == (default is False), name
 
 
 @every_page

@@ -7,6 +7,7 @@ import pytest
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.operations.arguments import (
+    all_arguments,
     check_arguments,
     column_names,
     condition,
@@ -72,9 +73,22 @@ def test_a_file_is_a_text_that_is_not_empty():
 PLAN = {"models": None, "compiled": False, "apply": False, "output": "text", "file": None}
 
 
+def test_an_argument_that_is_not_given_has_its_default():
+    assert all_arguments("plan", {}, signature(Operations.plan)) == PLAN
+    given = {"models": "orders", "apply": True}
+    assert all_arguments("plan", given, signature(Operations.plan)) == {**PLAN, **given}
+
+
+def test_a_misspelt_argument_is_an_error_that_lists_the_accepted_ones():
+    accepted = "models, relations, schema, retention_hours, force, dry_run, output"
+    said = f"vacuum: there is no argument dryrun, file; accepted: {accepted}$"
+    with pytest.raises(CompilationError, match=said):
+        all_arguments("vacuum", {"dryrun": True, "file": "a"}, signature(Operations.vacuum))
+
+
 @pytest.mark.parametrize("models", [None, "orders", ["orders", "fares"], []])
 def test_models_are_a_name_or_a_list(models: object):
-    check_arguments("plan", (), {**PLAN, "models": models}, signature(Operations.plan))
+    check_arguments("plan", {**PLAN, "models": models}, signature(Operations.plan))
 
 
 @pytest.mark.parametrize("argument", ["models", "relations", "schema", "against"])
@@ -85,11 +99,11 @@ def test_a_name_that_is_no_text_is_an_error(argument: str, given: object):
     is_list = given == [7] and argument in ("schema", "against")
     hint = "accepted: a name$" if is_list else "in quotes: '2024'"
     with pytest.raises(CompilationError, match=rf"plan: {argument}: got .*{hint}"):
-        check_arguments("plan", (), arguments, signature(Operations.plan))
+        check_arguments("plan", arguments, signature(Operations.plan))
 
 
 def test_a_file_without_a_page_is_an_error():
     declared = signature(Operations.plan)
-    check_arguments("plan", (), {**PLAN, "output": "html", "file": "a.html"}, declared)
+    check_arguments("plan", {**PLAN, "output": "html", "file": "a.html"}, declared)
     with pytest.raises(CompilationError, match="plan: `file` is for output: html; got text"):
-        check_arguments("plan", (), {**PLAN, "file": "a.html"}, declared)
+        check_arguments("plan", {**PLAN, "file": "a.html"}, declared)

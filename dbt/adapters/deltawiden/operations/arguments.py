@@ -1,7 +1,7 @@
 """Check the arguments of an operation. Each function raises a CompilationError if one is wrong."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from inspect import Signature
 from typing import Any
@@ -18,19 +18,32 @@ _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`", re.DOTAL
 _SUBQUERY = re.compile(r"\(\s*(?:select|with)\b", re.IGNORECASE)
 
 
-def check_arguments(
-    operation: str, unknown: Iterable[str], arguments: Mapping[str, Any], declared: Signature
-) -> None:
-    """Check what all operations check, before anything runs.
+def all_arguments(operation: str, given: Mapping[str, Any], declared: Signature) -> dict[str, Any]:
+    """Return the arguments of an operation: those that are given, and the defaults of the others.
 
-    A misspelt name such as ``dryrun`` must not start a real run, and a text must not be used as a
-    boolean. The results of the ``declared`` method say which outputs there are.
+    A misspelt name such as ``dryrun`` is an error: it must not start a real run.
     """
-    if unknown:
-        accepted = ", ".join(arguments)
+    _, *parameters = declared.parameters.items()  # the first one is `self`
+    arguments: dict[str, Any] = {}
+    for name, parameter in parameters:
+        names = SELECTING if name == "tables" else (name,)
+        arguments.update(dict.fromkeys(names, False if parameter.annotation is bool else None))
+    arguments["output"] = "text"
+    if "html" in declared.return_annotation.OUTPUTS:
+        arguments["file"] = None
+    if unknown := [name for name in given if name not in arguments]:
         raise CompilationError(
-            f"{operation}: there is no argument {', '.join(unknown)}; accepted: {accepted}"
+            f"{operation}: there is no argument {', '.join(unknown)}; "
+            f"accepted: {', '.join(arguments)}"
         )
+    return {**arguments, **given}
+
+
+def check_arguments(operation: str, arguments: Mapping[str, Any], declared: Signature) -> None:
+    """Check what all operations check, before anything runs: a text is no boolean, for example.
+
+    The results of the ``declared`` method say which outputs there are.
+    """
     outputs = declared.return_annotation.OUTPUTS
     if arguments["output"] not in outputs:
         raise _wrong(operation, "output", arguments["output"], ", ".join(outputs))

@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.config.strategies import is_own_strategy
 from dbt.adapters.deltawiden.config.validation import require_accepted
 from dbt.adapters.deltawiden.operations.arguments import (
     SELECTING,
+    all_arguments,
     check_arguments,
     column_names,
     condition,
@@ -105,7 +106,7 @@ class Operations:
             target.get("database"),
         )
 
-    def run(self, name: str, unknown: Iterable[str], arguments: Mapping[str, Any]) -> None:
+    def run(self, name: str, given: Mapping[str, Any]) -> None:
         """Check the arguments of an operation, run it, and show its results.
 
         The method with the operation's name declares its arguments. ``tables`` are what ``models``,
@@ -115,14 +116,14 @@ class Operations:
             CompilationError: an argument is wrong, or the operation failed on a table.
         """
         declared = signature(getattr(type(self), name))
-        given = dict(arguments)
-        output, file = given.pop("output"), given.pop("file", None)
-        check_arguments(name, unknown, arguments, declared)
+        arguments = all_arguments(name, given, declared)
+        check_arguments(name, arguments, declared)
+        output, file = arguments.pop("output"), arguments.pop("file", None)
         page = self._page_file(name, file) if output == "html" else None
         if "tables" in declared.parameters:
-            selected = {key: given.pop(key) for key in SELECTING}
-            given["tables"] = self._selection(name).relations(**selected)
-        self._show(getattr(self, name)(**given), output, page)
+            selected = {key: arguments.pop(key) for key in SELECTING}
+            arguments["tables"] = self._selection(name).relations(**selected)
+        self._show(getattr(self, name)(**arguments), output, page)
 
     def _show(self, results: Any, output: str, page: Path | None) -> None:
         if page is not None:
@@ -198,7 +199,7 @@ class Operations:
     def _check_views(self, node: Node, query: str) -> None:
         self.views.check(query, node["config"].get("on_lossy_write"), self.context["graph"])
 
-    def sync_contracts(self, models: Names, compiled: bool, write: bool) -> SyncResults:
+    def sync_contracts(self, models: Names, write: bool, compiled: bool) -> SyncResults:
         """Show, and write, the types in contracts that a widening has made stale."""
         selection = self._selection("sync_contracts")
         config = self.context["adapter"].config
@@ -289,7 +290,7 @@ class Operations:
         return RowsReader(self.backend, self._selection(name), query, hooks, key, compiled, only)
 
     def widen_columns(
-        self, tables: Tables, columns: Mapping[str, str], dry_run: bool
+        self, columns: Mapping[str, str], tables: Tables, dry_run: bool
     ) -> OperationResults:
         """Make the requested type changes, and log the views that become stale."""
         results = widen_columns(self.backend, self.evolution, tables, columns, dry_run)

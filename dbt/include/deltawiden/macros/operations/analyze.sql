@@ -1,4 +1,0 @@
-{% macro analyze(models=none, relations=none, schema=none, dry_run=false, output='text') %}
-  {%- do adapter.operations(context).run('analyze', kwargs, {
-    'models': models, 'relations': relations, 'schema': schema, 'dry_run': dry_run, 'output': output}) -%}
-{% endmacro %}

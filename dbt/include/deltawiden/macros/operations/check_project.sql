@@ -1,3 +1,0 @@
-{% macro check_project(compiled=false, output='text') %}
-  {%- do adapter.operations(context).run('check_project', kwargs, {'compiled': compiled, 'output': output}) -%}
-{% endmacro %}
