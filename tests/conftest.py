@@ -132,5 +132,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def by_sql_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the adapter use SQL alone, as it does on a Thrift server."""
     monkeypatch.setattr(
-        "dbt.adapters.deltawiden.impl.choose_backend", lambda method, *rest: SqlBackend(*rest)
+        "dbt.adapters.deltawiden.services.choose_backend", lambda method, *rest: SqlBackend(*rest)
     )

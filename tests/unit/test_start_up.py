@@ -3,17 +3,27 @@
 import subprocess
 import sys
 
+OURS = "dbt.adapters.deltawiden"
 LOADED = """
 import sys
+import dbt.adapters.spark
+before = set(sys.modules)
 import dbt.adapters.deltawiden
-print(*(name for name in sys.modules if name.startswith("dbt.adapters.deltawiden.")))
+print(*set(sys.modules) - before)
 """
+NOT_FOR_PARSING = ("operations", "services", "table_folders", "views.finder", "widening", "writes")
 
 
-def test_the_operations_are_not_loaded():
-    """They are a quarter of the package's modules, and only ``dbt run-operation`` needs them."""
-    loaded = subprocess.run(
-        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert "dbt.adapters.deltawiden.impl" in loaded
-    assert [name for name in loaded if ".operations" in name] == []
+def loaded() -> set[str]:
+    """The modules that the adapter loads in addition to dbt-spark."""
+    command = [sys.executable, "-c", LOADED]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return set(shown.split())
+
+
+def test_only_commands_that_run_nodes_or_operations_load_what_these_need():
+    """`dbt parse` and `dbt ls` need a third of the package's modules, and no Delta."""
+    found = loaded()
+    assert f"{OURS}.impl" in found
+    unused = (*(f"{OURS}.{part}" for part in NOT_FOR_PARSING), "delta", "tenacity")
+    assert [m for m in found for part in unused if f"{m}.".startswith(f"{part}.")] == []

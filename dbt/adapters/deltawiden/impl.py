@@ -1,10 +1,12 @@
 """The adapter: what dbt and the macros call. The services that it calls decide and do the work."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing.context import SpawnContext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import agate
 from dbt.adapters.base import available
@@ -16,39 +18,31 @@ from dbt_common.clients.agate_helper import empty_table
 from dbt_common.contracts.metadata import CatalogTable
 from dbt_common.exceptions import DbtDatabaseError
 
-from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.capabilities import CAPABILITIES
 from dbt.adapters.deltawiden.column import DeltaWidenColumn
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of, use_format_of
 from dbt.adapters.deltawiden.config.project_macros import NodeMacros
-from dbt.adapters.deltawiden.config.strategies import STRATEGIES
-from dbt.adapters.deltawiden.config.unchecked import warn_unchecked
-from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
-from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
-from dbt.adapters.deltawiden.freshness import LastModified, last_modified
-from dbt.adapters.deltawiden.log import shown_for_a_batch
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import ListingAdapter
 from dbt.adapters.deltawiden.spark import temporary_views as views
-from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.spark.errors import UP_CAST, condition
 from dbt.adapters.deltawiden.spark.prestart import needs_spark, prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
-from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.identifiers import columns_sql, quote, quote_once
 from dbt.adapters.deltawiden.sql.literals import expression_in, literal, properties_sql
 from dbt.adapters.deltawiden.sql.queries import in_lines
-from dbt.adapters.deltawiden.table_folders import TableFolders
-from dbt.adapters.deltawiden.views.finder import UP_CAST
-from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
-from dbt.adapters.deltawiden.writes.comments import ChangedComments, changed_comments, set_comments
-from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
-from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
-from dbt.adapters.deltawiden.writes.services import Services
-from dbt.adapters.deltawiden.writing.merge import merge_update_columns
+
+if TYPE_CHECKING:
+    from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+    from dbt.adapters.deltawiden.freshness import LastModified
+    from dbt.adapters.deltawiden.services import AdapterServices
+    from dbt.adapters.deltawiden.table_folders import TableFolders
+    from dbt.adapters.deltawiden.widening.plan import Plan
+    from dbt.adapters.deltawiden.writes.comments import ChangedComments
+    from dbt.adapters.deltawiden.writes.seeds import Seeds
 
 
 class DeltaWidenAdapter(ListingAdapter):
@@ -67,13 +61,19 @@ class DeltaWidenAdapter(ListingAdapter):
         if credentials.method == ConnectionMethod.SESSION and needs_spark():
             prestart(credentials.spark_start, credentials.kept_seconds)
         super().__init__(config, mp_context)
-        self._backend = choose_backend(
-            credentials.session_method, self.execute, self._handle, credentials.delta_version
-        )
-        self._services = Services(self._backend)
-        self._folders = TableFolders(self, self._backend)
-        run_long = partial(self.add_query, abridge_sql_log=True)
-        self._seeds = Seeds(self._backend, self._services.evolution, run_long)
+        if needs_spark():
+            _ = self._services  # The threads of the nodes must not make one each.
+
+    @cached_property
+    def _services(self) -> AdapterServices:
+        # Two thirds of the package's modules: dbt parse and dbt ls start faster without them.
+        from dbt.adapters.deltawiden.services import AdapterServices
+
+        return AdapterServices(self, self._handle)
+
+    @property
+    def _backend(self) -> SqlBackend:
+        return self._services.backend
 
     def _handle(self) -> Any:
         return self.connections.get_thread_connection().handle
@@ -86,13 +86,13 @@ class DeltaWidenAdapter(ListingAdapter):
     ) -> Iterator[None]:
         """Check a node's folder on its connection: dbt does nothing before it compiles the node."""
         with super().connection_named(name, query_header_context, should_release_connection):
-            self._folders.prepare(query_header_context)
+            self._services.folders.prepare(query_header_context)
             yield
 
     @available
     def folders(self) -> TableFolders:
         """Return what knows the folders of tables."""
-        return self._folders
+        return self._services.folders
 
     @available
     def spark_materialization(self, context: Mapping[str, Any], materialized: str) -> Any:
@@ -116,23 +116,9 @@ class DeltaWidenAdapter(ListingAdapter):
             DbtConfigError: a value is not accepted, or the session has no Delta.
         """
         macros = self._macros(config.model.package_name, getattr(config.model, "language", None))
-        with shown_for_a_batch(config.model):
-            columns = {name: column.to_dict() for name, column in config.model.columns.items()}
-            unique_id = config.model.unique_id
-            check_configuration(config, unique_id, macros.writes_with_own, columns)
-        writer = macros.writer(config.get("materialized"))
-        warn_unchecked(config, config.model.unique_id, writer)
-        # A test can store a column such as count(1), whose name Delta does not accept.
-        if config.get("file_format") or config.model.resource_type != "test":
-            config.model.config["file_format"] = file_format_of(config)
-        is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
-        if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
-            check_has_delta()
-        if getattr(config.model, "previous_batch_results", None):
-            # After --full-refresh, the retried batches would replace those that had succeeded.
-            config.model.config["full_refresh"] = False
+        settings = self._services.start_node(config, macros)
         super().pre_model_hook(config)
-        return with_node_settings(config, self._backend, has_own_writer=bool(writer))
+        return settings
 
     def post_model_hook(self, config: Any, context: Any) -> None:
         """Drop the views of a model's data frames. dbt calls this if a model failed, too."""
@@ -202,7 +188,7 @@ class DeltaWidenAdapter(ListingAdapter):
 
     def valid_incremental_strategies(self) -> list[str]:
         """Return the strategies for which dbt calls a macro that the project has for them."""
-        return list(STRATEGIES)
+        return list(self._services.strategies)
 
     @available
     def write_incremental(
@@ -278,7 +264,10 @@ class DeltaWidenAdapter(ListingAdapter):
         """Return the properties without which a query can't replace an existing Delta table."""
         return self._services.new_tables.feature_properties(query)
 
-    merge_update_columns = available(staticmethod(merge_update_columns))
+    @available
+    def merge_update_columns(self, *arguments: Any) -> list[str] | None:
+        """Return the quoted columns that a MERGE updates: ``merge_update_columns``."""
+        return self._services.merge_update_columns(*arguments)
 
     @available.parse(lambda *_, **__: "")
     def merge_sql(self, context: Mapping[str, Any], target: SparkRelation, *rest: Any) -> str:
@@ -313,31 +302,31 @@ class DeltaWidenAdapter(ListingAdapter):
     @available
     def optimize_after_run(self, context: Mapping[str, Any], table: SparkRelation) -> None:
         """Run OPTIMIZE if the model's configuration asks for it: ``optimize_after_run``."""
-        optimize_after_run(self._backend, context, table)
+        self._services.optimize_after_run(context, table)
 
-    @available.parse(lambda *_, **__: ChangedComments())
+    @available.parse(lambda *_, **__: {})
     def changed_comments(
         self, table: SparkRelation, description: str, columns: Mapping[str, Any]
     ) -> ChangedComments:
         """Compare the comments of a table with descriptions: ``changed_comments``."""
-        return changed_comments(self._backend, table, description, columns)
+        return self._services.changed_comments(table, description, columns)
 
     @available.parse_none
     def set_comments(self, table: SparkRelation, statement: str) -> None:
         """Run a statement that sets comments: ``set_comments``."""
-        set_comments(self._backend, table, statement)
+        self._services.set_comments(table, statement)
 
     # Seeds
 
     def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
         """Quote the name of a seed's column: ``quote_seed_column``."""
         super().quote_seed_column(column, quote_config)
-        return quote_seed_column(column, quote_config)
+        return self._services.quote_seed_column(column, quote_config)
 
     @available
     def seeds(self) -> Seeds:
         """Return what checks and writes seeds."""
-        return self._seeds
+        return self._services.seeds
 
     # Text for statements
 
@@ -361,7 +350,7 @@ class DeltaWidenAdapter(ListingAdapter):
         # A quarter of the package's modules: other commands start faster without them.
         from dbt.adapters.deltawiden.operations.operations import Operations
 
-        folders = self._folders
+        folders = self._services.folders
         return Operations(self._services, self, context, folders.taken_over, folders.check)
 
     # Metadata: the pages of dbt docs, and freshness
@@ -370,23 +359,23 @@ class DeltaWidenAdapter(ListingAdapter):
         self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]]
     ) -> tuple[agate.Table, list[Exception]]:
         """Return the catalog of all schemas of a project: ``catalog_of_schemas``."""
-        return docs_catalog.catalog_of_schemas(self, self._get_catalog_schemas(relation_configs))
+        return self._services.catalog_of_schemas(self._get_catalog_schemas(relation_configs))
 
     def get_catalog_by_relations(
         self, used_schemas: frozenset[tuple[str, str]], relations: set[BaseRelation]
     ) -> tuple[agate.Table, list[Exception]]:
         """Return the catalog of some relations: ``catalog_of_relations``."""
-        return docs_catalog.catalog_of_relations(self, relations)
+        return self._services.catalog_of_relations(relations)
 
     def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
         of_view = super()._get_columns_for_catalog
-        return docs_catalog.columns_for_catalog(self._backend, relation, of_view)
+        return self._services.columns_for_catalog(relation, of_view)
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         """Return what ``dbt docs generate`` shows of a relation; None if it can't be read."""
-        return docs_catalog.catalog_of_relation(self, relation)
+        return self._services.catalog_of_relation(relation)
 
     @available.parse(lambda *_, **__: None)
     def last_modified(self, relations: Iterable[BaseRelation]) -> LastModified:
         """Return when the data of tables last changed: ``last_modified``."""
-        return last_modified(self._backend, relations)
+        return self._services.last_modified(relations)

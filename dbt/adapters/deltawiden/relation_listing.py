@@ -1,9 +1,11 @@
 """List the tables and views of a schema, in any catalog, their columns and their readers."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import agate
@@ -22,7 +24,6 @@ from dbt.adapters.deltawiden.column import columns_of
 from dbt.adapters.deltawiden.config.location import Place
 from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.config.project_macros import CREATE_MACROS, is_replaced
-from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
@@ -31,6 +32,9 @@ from dbt.adapters.deltawiden.sql.describe_parser import table_details
 from dbt.adapters.deltawiden.sql.identifiers import folded, quote, quote_once, read_name
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.views.stale_views import reads_table
+
+if TYPE_CHECKING:
+    from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
@@ -167,7 +171,9 @@ def without_temporary(rows: agate.Table) -> agate.Table:
 class ListingAdapter(SparkAdapter):
     """dbt-spark's adapter, which lists tables and views of any catalog, and their columns."""
 
-    _backend: SqlBackend
+    @property
+    def _backend(self) -> SqlBackend:
+        raise NotImplementedError
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         """List the tables and views of a schema; none if there is no such schema."""

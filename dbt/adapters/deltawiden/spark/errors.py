@@ -244,6 +244,8 @@ def has_java_stack(text: str) -> bool:
 
 
 NOT_BUILT = "TABLE_OR_VIEW_NOT_FOUND"
+UP_CAST = "CANNOT_UP_CAST_DATATYPE"
+"""The error condition when a view's types are narrower than those of a widened table."""
 
 
 def message_of(error: BaseException) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pyspark
-from delta.pip_utils import configure_spark_with_delta_pip
 from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.spark.machine import cores, memory_bytes
@@ -166,6 +165,8 @@ def _delta(given: Mapping[str, str], own: Path) -> dict[str, str]:
 
 
 def _packages_with_delta(packages: list[str]) -> str:
+    from delta.pip_utils import configure_spark_with_delta_pip  # It loads all of Delta's modules.
+
     # Delta's own function knows the name of its artifact for the installed Spark. It takes a
     # builder, and a builder has no public API to read its options.
     builder = configure_spark_with_delta_pip(SparkSession.Builder(), extra_packages=packages)

@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.delta.backends.explain import (
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.log import logger
-from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, UP_CAST, condition
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
     Path,
@@ -45,9 +45,6 @@ from dbt.adapters.deltawiden.views.stale_views import (
 )
 
 Log = Callable[[str], None]
-
-UP_CAST = "CANNOT_UP_CAST_DATATYPE"
-"""The error condition when a view's types are narrower than those of a widened table."""
 
 _WORD = re.compile(r"\w+")
 _READS = re.compile(r"\b(?:from|join|table)\b", re.IGNORECASE)

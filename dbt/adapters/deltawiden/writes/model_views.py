@@ -10,8 +10,9 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, stops_at_loss
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.spark.errors import UP_CAST
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_text
-from dbt.adapters.deltawiden.views.finder import UP_CAST, ViewFinder, view_models
+from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
 from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
 from dbt.adapters.deltawiden.views.stale_views import (
     View,

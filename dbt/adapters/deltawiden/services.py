@@ -1,0 +1,69 @@
+"""What the adapter calls after dbt has parsed the project: most of the package's modules."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+from dbt.adapters.deltawiden import docs_catalog
+from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of
+from dbt.adapters.deltawiden.config.project_macros import NodeMacros
+from dbt.adapters.deltawiden.config.strategies import STRATEGIES
+from dbt.adapters.deltawiden.config.unchecked import warn_unchecked
+from dbt.adapters.deltawiden.config.validation import check_configuration
+from dbt.adapters.deltawiden.delta.backends import choose_backend
+from dbt.adapters.deltawiden.freshness import last_modified
+from dbt.adapters.deltawiden.log import shown_for_a_batch
+from dbt.adapters.deltawiden.spark.session import check_has_delta
+from dbt.adapters.deltawiden.table_folders import TableFolders
+from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
+from dbt.adapters.deltawiden.writes.comments import changed_comments, set_comments
+from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
+from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
+from dbt.adapters.deltawiden.writes.services import Services
+from dbt.adapters.deltawiden.writing.merge import merge_update_columns
+
+
+class AdapterServices(Services):
+    """The services of an adapter, and what it calls around a node and for dbt's metadata."""
+
+    strategies = STRATEGIES
+    merge_update_columns = staticmethod(merge_update_columns)
+    quote_seed_column = staticmethod(quote_seed_column)
+
+    def __init__(self, adapter: Any, handle: Callable[[], Any]) -> None:
+        credentials = adapter.config.credentials
+        backend = choose_backend(
+            credentials.session_method, adapter.execute, handle, credentials.delta_version
+        )
+        super().__init__(backend)
+        self.folders = TableFolders(adapter, backend)
+        run_long = partial(adapter.add_query, abridge_sql_log=True)
+        self.seeds = Seeds(backend, self.evolution, run_long)
+        self.optimize_after_run = partial(optimize_after_run, backend)
+        self.changed_comments = partial(changed_comments, backend)
+        self.set_comments = partial(set_comments, backend)
+        self.catalog_of_schemas = partial(docs_catalog.catalog_of_schemas, adapter)
+        self.catalog_of_relations = partial(docs_catalog.catalog_of_relations, adapter)
+        self.catalog_of_relation = partial(docs_catalog.catalog_of_relation, adapter)
+        self.columns_for_catalog = partial(docs_catalog.columns_for_catalog, backend)
+        self.last_modified = partial(last_modified, backend)
+
+    def start_node(self, config: Any, macros: NodeMacros) -> ExitStack:
+        """Check a node's configuration, and default its file format: ``pre_model_hook``."""
+        with shown_for_a_batch(config.model):
+            columns = {name: column.to_dict() for name, column in config.model.columns.items()}
+            unique_id = config.model.unique_id
+            check_configuration(config, unique_id, macros.writes_with_own, columns)
+        writer = macros.writer(config.get("materialized"))
+        warn_unchecked(config, config.model.unique_id, writer)
+        # A test can store a column such as count(1), whose name Delta does not accept.
+        if config.get("file_format") or config.model.resource_type != "test":
+            config.model.config["file_format"] = file_format_of(config)
+        is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
+        if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
+            check_has_delta()
+        if getattr(config.model, "previous_batch_results", None):
+            # After --full-refresh, the retried batches would replace those that had succeeded.
+            config.model.config["full_refresh"] = False
+        return with_node_settings(config, self.backend, has_own_writer=bool(writer))
