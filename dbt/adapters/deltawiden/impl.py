@@ -230,6 +230,11 @@ class DeltaWidenAdapter(ListingAdapter):
         """Add the declarations of a contract to a query: ``NewTables.declared_query``."""
         return self._services.new_tables.declared_query(model, query)
 
+    @available.parse(lambda *_, **__: "")
+    def contract_columns(self, model: Mapping[str, Any], unique_key: Any) -> str:
+        """Render the columns of a contract, with its checks: ``contract_columns``."""
+        return self._services.contract_columns(model, unique_key)
+
     @available
     def new_snapshot_query(
         self,
@@ -343,6 +348,11 @@ class DeltaWidenAdapter(ListingAdapter):
     properties_sql = available(staticmethod(properties_sql))
     literal_sql = available(staticmethod(literal))
     expression_in = available(staticmethod(expression_in))
+
+    @available.parse(lambda *_, **__: None)
+    def ordered_listagg(self, *listagg: Any) -> str | None:
+        """Render dbt's ``listagg`` with an order: ``ordered_listagg``."""
+        return self._services.ordered_listagg(*listagg)
 
     @available
     def operations(self, context: Mapping[str, Any]) -> Any:

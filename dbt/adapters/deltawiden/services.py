@@ -15,12 +15,14 @@ from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.freshness import last_modified
 from dbt.adapters.deltawiden.log import shown_for_a_batch
 from dbt.adapters.deltawiden.spark.session import check_has_delta
+from dbt.adapters.deltawiden.sql.listagg import ordered_listagg
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import changed_comments, set_comments
 from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
+from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
 from dbt.adapters.deltawiden.writing.merge import merge_update_columns
 
 
@@ -30,6 +32,8 @@ class AdapterServices(Services):
     strategies = STRATEGIES
     merge_update_columns = staticmethod(merge_update_columns)
     quote_seed_column = staticmethod(quote_seed_column)
+    contract_columns = staticmethod(contract_columns)
+    ordered_listagg = staticmethod(ordered_listagg)
 
     def __init__(self, adapter: Any, handle: Callable[[], Any]) -> None:
         credentials = adapter.config.credentials

@@ -145,6 +145,45 @@ class Seeds:
             self._run(statement)
         return statement
 
+    def inserts(
+        self,
+        seed: Mapping[str, Any],
+        relation: BaseRelation,
+        columns: Sequence[tuple[str, str]],
+        table: agate.Table,
+        batch_size: int,
+        binding: str,
+        overwrites: bool,
+    ) -> Iterator[tuple[str, list[Any]]]:
+        """Yield the statements that insert a seed's rows into its new table, and their values.
+
+        Args:
+            binding: what stands for a value in a statement.
+            overwrites: whether the first statement deletes the files in the table's folder.
+        """
+        percent = "%%" if binding == "%s" else "%"  # Python formats the text with the values.
+        names = [f"c{number}" for number, _ in enumerate(columns)]
+        checked = self.checked(seed, relation, columns, names)
+        partitioned, file_format = (
+            seed["config"].get("partition_by"),
+            file_format_of(seed["config"]),
+        )
+        # Spark has moved the partition columns of a table in files to the end. Hudi takes no list
+        # of columns.
+        is_moved = bool(partitioned) and file_format not in (*_REPLACED_IN_ONE_COMMIT, "hudi")
+        into = f"{relation.render()} " + is_moved * f"({', '.join(name for name, _ in columns)}) "
+        after = ""
+        if checked != names:
+            into, after = f"{into}select {', '.join(checked)} from ", f" as v({', '.join(names)})"
+        casts = [_cast(binding, type_.replace("%", percent)) for _, type_ in columns]
+        row_sql, rows = f"({', '.join(casts)})", self.values(table)
+        for start in range(0, len(rows), batch_size):
+            batch = rows[start : start + batch_size]
+            verb = "insert overwrite" if overwrites and start == 0 else "insert into"
+            values = ", ".join([row_sql] * len(batch))
+            sql = f"{verb} {into.replace('%', percent)}values {values}{after}"
+            yield sql, [value for row in batch for value in row]
+
     def checked(
         self,
         seed: Mapping[str, Any],

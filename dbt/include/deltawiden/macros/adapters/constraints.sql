@@ -1,37 +1,10 @@
 {#
-  The query that returns the rows to write checks the constraints of a contract, on every run. If a row breaks one,
-  the statement fails before any row is stored, and an existing table is not replaced.
-
-  Delta can't set a column of an existing table to NOT NULL, and a CHECK constraint on the table can prevent a
-  widening. So only the model's own checks are added to the table, as with dbt-spark.
+  The query that returns the rows to write checks the constraints of a contract: `writing/contract_checks.py`. Only the
+  model's own checks are added to the table, as with dbt-spark.
 #}
 
-{#-
-  Render the columns of a contract for the SELECT around the model's query. The conditions of the model are in a column of
-  the unique key, if there is one: a MERGE reads other columns only if it writes them.
--#}
 {% macro deltawiden__get_column_names() %}
-  {%- set key = config.get('unique_key') or [] -%}
-  {%- set keys = ([key] if key is string else key) | map('replace', '`', '') | map('lower') | list -%}
-  {%- set names = model['columns'].values() | map(attribute='name') | map('replace', '`', '') | map('lower') | list -%}
-  {%- set checking = (names | select('in', keys) | list + names) | first -%}
-  {%- for column in model['columns'].values() -%}
-    {%- set name = adapter.quote(column['name']) if column.get('quote') else adapter.quote_once(column['name']) -%}
-    {%- set conditions = _deltawiden_column_conditions(column, name) -%}
-    {%- if column['name'] | replace('`', '') | lower == checking -%}
-      {%- do conditions.extend(_deltawiden_model_conditions()) -%}
-    {%- endif -%}
-    {%- if conditions %}
-      case
-        {%- for condition, message in conditions %}
-        when ({{ condition }}) is not true then raise_error({{ adapter.literal_sql(message) }})
-        {%- endfor %}
-        else {{ name }} end as {{ name }}
-    {%- else -%}
-      {{ name }}
-    {%- endif -%}
-    {{ ', ' if not loop.last }}
-  {%- endfor -%}
+  {{ adapter.contract_columns(model, config.get('unique_key')) }}
 {% endmacro %}
 
 
@@ -40,45 +13,6 @@
 -#}
 {% macro deltawiden__get_select_subquery(sql) %}
   {% do return(adapter.declared_query(model, default__get_select_subquery(sql))) %}
-{% endmacro %}
-
-
-{% macro _deltawiden_column_conditions(column, name) %}
-  {%- set conditions = [] -%}
-  {%- for constraint in column['constraints'] -%}
-    {%- if constraint.type == 'not_null' -%}
-      {%- do conditions.append(_deltawiden_not_null_condition(name, column['name'])) -%}
-    {%- elif constraint.type == 'check' -%}
-      {%- do conditions.append(_deltawiden_check_condition(constraint)) -%}
-    {%- endif -%}
-  {%- endfor -%}
-  {% do return(conditions) %}
-{% endmacro %}
-
-
-{% macro _deltawiden_model_conditions() %}
-  {%- set conditions = [] -%}
-  {%- for constraint in model['constraints'] -%}
-    {%- if constraint.type == 'check' -%}
-      {%- do conditions.append(_deltawiden_check_condition(constraint)) -%}
-    {%- elif constraint.type == 'not_null' -%}
-      {%- for name in constraint.columns -%}
-        {%- do conditions.append(_deltawiden_not_null_condition(adapter.quote_once(name), name)) -%}
-      {%- endfor -%}
-    {%- endif -%}
-  {%- endfor -%}
-  {% do return(conditions) %}
-{% endmacro %}
-
-
-{% macro _deltawiden_not_null_condition(quoted, name) %}
-  {% do return((quoted ~ ' is not null', 'the model has a null in ' ~ name ~ ', which is not_null in its contract')) %}
-{% endmacro %}
-
-
-{% macro _deltawiden_check_condition(constraint) %}
-  {%- set named = ' ' ~ constraint.name if constraint.name else '' -%}
-  {% do return((constraint.expression, 'the model has a row that breaks the check' ~ named ~ ' of its contract: ' ~ constraint.expression)) %}
 {% endmacro %}
 
 

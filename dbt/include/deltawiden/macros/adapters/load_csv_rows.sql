@@ -90,41 +90,17 @@
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
   {%- set types = _deltawiden_seed_types(model, agate_table) -%}
   {%- set features = adapter.seeds().check(model, agate_table, types, this) -%}
+  {%- set columns = _deltawiden_seed_columns(model, agate_table) -%}
   {%- if adapter.seeds().is_postponed(agate_table) -%}
     {% do return(adapter.seeds().write(
-        model, this, _deltawiden_seed_table('', features), _deltawiden_seed_columns(model, agate_table),
-        agate_table, get_batch_size())) %}
+        model, this, _deltawiden_seed_table('', features), columns, agate_table, get_batch_size())) %}
   {%- endif -%}
-  {%- set values, names, percent = [], [], '%%' if get_binding_char() == '%s' else '%' -%}
-  {%- for type in types.values() -%}
-    {%- do names.append('c' ~ loop.index0) -%}
-    {%- do values.append('cast(' ~ get_binding_char() ~ ' as ' ~ type | replace('%', percent) ~ ')') -%}
-  {%- endfor -%}
-  {%- set row_sql = '(' ~ values | join(', ') ~ ')' -%}
-  {%- set columns = _deltawiden_seed_columns(model, agate_table) -%}
-  {%- set checked = adapter.seeds().checked(model, this, columns, names) -%}
-  {#- Spark has moved the partition columns of a table in files to the end. Hudi takes no list of columns. -#}
-  {%- set is_moved = config.get('partition_by') and config.get('file_format') not in ['delta', 'iceberg', 'hudi'] -%}
-  {%- set listed = '(' ~ columns | map('first') | join(', ') ~ ') ' if is_moved else '' -%}
-
   {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
   {%- set is_in_files = location_clause() | trim and config.get('file_format') not in ['delta', 'iceberg'] -%}
   {%- set statements = [] -%}
-  {%- for chunk in adapter.seeds().values(agate_table) | batch(get_batch_size()) -%}
-    {%- set bindings = [] -%}
-    {%- for row in chunk -%}
-      {%- do bindings.extend(row) -%}
-    {%- endfor -%}
-    {%- set verb = 'insert overwrite ' if loop.first and is_in_files else 'insert into ' -%}
-    {%- set rows = 'values ' ~ ([row_sql] * (chunk | length)) | join(', ') -%}
-    {%- set before, after = verb ~ this.render() ~ ' ' ~ listed, '' -%}
-    {%- if checked != names -%}
-      {%- set before = before ~ 'select ' ~ checked | join(', ') ~ ' from ' -%}
-      {%- set after = ' as v(' ~ names | join(', ') ~ ')' -%}
-    {%- endif -%}
-    {#- Python formats the text with the values. -#}
-    {%- set sql = before | replace('%', percent) ~ rows ~ after -%}
-    {%- do adapter.add_query(sql, bindings=bindings, abridge_sql_log=True) -%}
+  {%- for sql, values in adapter.seeds().inserts(
+      model, this, columns, agate_table, get_batch_size(), get_binding_char(), is_in_files) -%}
+    {%- do adapter.add_query(sql, bindings=values, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}
 

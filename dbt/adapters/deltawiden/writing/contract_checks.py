@@ -1,0 +1,62 @@
+"""Check the constraints of a contract in the query whose rows are written, on every run.
+
+If a row breaks one, the statement fails before any row is stored, and an existing table is not
+replaced. Delta can't set a column of an existing table to NOT NULL, and a CHECK constraint on the
+table can prevent a widening.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.deltawiden.sql.identifiers import as_list, quote, quote_once
+from dbt.adapters.deltawiden.sql.literals import literal
+
+_Condition = tuple[str, str]
+"""What must be true of a row, and the error of a row of which it is not."""
+
+
+def contract_columns(model: Mapping[str, Any], unique_key: str | Sequence[str] | None) -> str:
+    """Render the columns of a contract for the SELECT around the model's query.
+
+    The conditions of the model are in a column of the unique key, if there is one: a MERGE reads
+    other columns only if it writes them.
+    """
+    columns = [*model["columns"].values()]
+    keys = {_folded(key) for key in as_list(unique_key)}
+    names = [_folded(column["name"]) for column in columns]
+    checking = next((name for name in names if name in keys), names[0] if names else "")
+    rendered = []
+    for column, folded in zip(columns, names, strict=True):
+        name = (quote if column.get("quote") else quote_once)(column["name"])
+        conditions = [*_conditions(column, {column["name"]: name})]
+        if folded == checking:
+            conditions += _conditions(model, {})
+        rendered.append(_checked(name, conditions))
+    return ", ".join(rendered)
+
+
+def _conditions(node: Mapping[str, Any], quoted: Mapping[str, str]) -> Iterator[_Condition]:
+    """Yield the conditions of a model, or of its only ``quoted`` column."""
+    for constraint in node.get("constraints") or ():
+        if constraint["type"] == "check":
+            named = f" {constraint['name']}" if constraint.get("name") else ""
+            condition = constraint["expression"]
+            yield condition, f"a row that breaks the check{named} of its contract: {condition}"
+        elif constraint["type"] == "not_null":
+            for name in quoted or constraint["columns"]:
+                condition = f"{quoted.get(name) or quote_once(name)} is not null"
+                yield condition, f"a null in {name}, which is not_null in its contract"
+
+
+def _checked(name: str, conditions: Sequence[_Condition]) -> str:
+    if not conditions:
+        return name
+    cases = [
+        f"when ({condition}) is not true then raise_error({literal(f'the model has {broken}')})"
+        for condition, broken in conditions
+    ]
+    return "\n".join(["", "case", *cases, f"else {name} end as {name}"])
+
+
+def _folded(name: str) -> str:
+    return name.replace("`", "").lower()

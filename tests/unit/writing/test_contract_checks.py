@@ -1,0 +1,51 @@
+"""The checks of a contract, in the SELECT around the query of a model."""
+
+from typing import Any
+
+import pytest
+
+from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
+
+
+def model(*names: str, of_column: Any = (), of_model: Any = ()) -> dict[str, Any]:
+    """A model with a constraint on its last column, and one of its own."""
+    columns = {name: {"name": name, "constraints": []} for name in names}
+    columns[names[-1]]["constraints"] = list(of_column)
+    return {"columns": columns, "constraints": list(of_model)}
+
+
+def test_columns_without_constraints_are_selected_as_they_are():
+    columns = model("id", "Big One", "`n m`")
+    columns["columns"]["id"]["quote"] = True
+    assert contract_columns(columns, None) == "`id`, `Big One`, `n m`"
+
+
+def test_a_broken_constraint_of_a_column_is_an_error_of_its_value():
+    constraints = [{"type": "not_null"}, {"type": "check", "expression": "n > 0", "name": "pos"}]
+    id_sql, n_sql = contract_columns(model("id", "n", of_column=constraints), None).split(", ", 1)
+    assert id_sql == "id"
+    assert n_sql.split("\n") == [
+        "",
+        "case",
+        "when (n is not null) is not true then raise_error("
+        "'the model has a null in n, which is not_null in its contract')",
+        "when (n > 0) is not true then raise_error("
+        "'the model has a row that breaks the check pos of its contract: n > 0')",
+        "else n end as n",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "checking"), [(None, "a"), ("b", "b"), (["c", "`B`"], "b"), ("missing", "a"), ([], "a")]
+)
+def test_the_key_has_the_conditions_of_the_model(key: Any, checking: str):
+    constraints = [
+        {"type": "check", "expression": "a < b"},
+        {"type": "not_null", "columns": ["a", "d e"]},
+        {"type": "primary_key", "columns": ["a"]},
+    ]
+    columns = contract_columns(model("a", "b", of_model=constraints), key)
+    assert [name for name in ("a", "b") if f"end as {name}" in columns] == [checking]
+    assert "when (a < b) is not true" in columns
+    assert "when (`d e` is not null) is not true" in columns
+    assert columns.count("raise_error") == 3
