@@ -254,6 +254,12 @@ class DeltaWidenAdapter(ListingAdapter):
         """Render the source of a snapshot's MERGE: ``SnapshotEvolution.staged_rows_sql``."""
         return self._services.snapshots.staged_rows_sql(context, staging, table, plan)
 
+    @available.parse(lambda *_, **__: "")
+    def snapshot_merge_sql(self, config: Any, *merge: Any) -> str:
+        """Render the MERGE of a snapshot: ``snapshot_merge_sql``."""
+        hard_deletes = self.get_hard_deletes_behavior(config)
+        return self._services.snapshot_merge_sql(config, *merge, hard_deletes)
+
     @available
     def read_snapshot_times(self, *snapshot: Any) -> None:
         """Read the types of a snapshot's times, for ``snapshot_time_type``: ``read_times``."""

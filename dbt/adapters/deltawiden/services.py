@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
 from dbt.adapters.deltawiden.writing.merge import merge_update_columns
+from dbt.adapters.deltawiden.writing.snapshot_merge import snapshot_merge_sql
 
 
 class AdapterServices(Services):
@@ -34,6 +35,7 @@ class AdapterServices(Services):
     quote_seed_column = staticmethod(quote_seed_column)
     contract_columns = staticmethod(contract_columns)
     ordered_listagg = staticmethod(ordered_listagg)
+    snapshot_merge_sql = staticmethod(snapshot_merge_sql)
 
     def __init__(self, adapter: Any, handle: Callable[[], Any]) -> None:
         credentials = adapter.config.credentials
@@ -42,8 +44,7 @@ class AdapterServices(Services):
         )
         super().__init__(backend)
         self.folders = TableFolders(adapter, backend)
-        run_long = partial(adapter.add_query, abridge_sql_log=True)
-        self.seeds = Seeds(backend, self.evolution, run_long)
+        self.seeds = Seeds(backend, self.evolution, adapter)
         self.optimize_after_run = partial(optimize_after_run, backend)
         self.changed_comments = partial(changed_comments, backend)
         self.set_comments = partial(set_comments, backend)

@@ -118,6 +118,11 @@ def columns_sql(given: str | Sequence[str]) -> str:
     return ", ".join(n if _TRANSFORM.fullmatch(n) else quote_once(n) for n in names)
 
 
+def unquoted(name: str) -> str:
+    """Return a name in lower case, without the quotes that its author may have given it."""
+    return name.replace("`", "").lower()
+
+
 def as_list(configured: str | Sequence[str] | None) -> list[str]:
     """Return the names or conditions of a key as a list, also if it has only one."""
     return [configured] if isinstance(configured, str) else list(configured or ())

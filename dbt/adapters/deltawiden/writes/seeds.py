@@ -5,8 +5,9 @@ between them leaves a table without rows, or with some of them.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary, WeakSet
@@ -36,27 +37,38 @@ _VALUES_OF_A_QUERY = 1_000
 
 
 class Seeds:
-    """The seeds of one adapter, which runs statements that can be long."""
+    """The seeds of one adapter."""
 
-    def __init__(
-        self, backend: SqlBackend, evolution: TableEvolution, run: Callable[[str], None]
-    ) -> None:
+    def __init__(self, backend: SqlBackend, evolution: TableEvolution, adapter: Any) -> None:
         self._backend = backend
         self._evolution = evolution
-        self._run = run
+        self._adapter = adapter
+        self._run = partial(adapter.add_query, abridge_sql_log=True)
         self._checked: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
         self._values: WeakKeyDictionary[agate.Table, list[list[Any]]] = WeakKeyDictionary()
         self._postponed: WeakSet[agate.Table] = WeakSet()
 
+    def types(self, seed: Mapping[str, Any], table: agate.Table) -> dict[str, str]:
+        """Return the types of a seed's columns, by name."""
+        configured = (seed["config"].get("column_types") or {}).items()
+        types = {name.lower(): type_ for name, type_ in configured}
+        return {
+            name: types.get(name.lower()) or self._adapter.convert_type(table, number)
+            for number, name in enumerate(table.column_names)
+        }
+
+    def columns(self, seed: Mapping[str, Any], table: agate.Table) -> list[tuple[str, str]]:
+        """Return the quoted name and the type of each column of a seed."""
+        quotes = seed["config"].get("quote_columns")
+        types = self.types(seed, table)
+        return [(self._adapter.quote_seed_column(each, quotes), types[each]) for each in types]
+
     def check(
-        self,
-        seed: Mapping[str, Any],
-        table: agate.Table,
-        types: Mapping[str, str],
-        relation: BaseRelation,
+        self, seed: Mapping[str, Any], table: agate.Table, relation: BaseRelation
     ) -> dict[str, str]:
         """Check a seed's values, and return the properties that a replaced table of it needs."""
         if table not in self._checked:
+            types = self.types(seed, table)
             checked = check_seed(seed, table, types, self._backend.fetch_rows)
             # Before the table is touched, because the file can have changed since dbt has read it.
             self._values[table] = seed_values(seed, table)
@@ -91,7 +103,7 @@ class Seeds:
         return self._values[table]
 
     def postpone(
-        self, context: Mapping[str, Any], table: agate.Table, types: Mapping[str, str]
+        self, context: Mapping[str, Any], seed: Mapping[str, Any], table: agate.Table
     ) -> bool:
         """Return whether ``write`` is to create a seed's table, with its rows, and nothing before.
 
@@ -101,7 +113,7 @@ class Seeds:
         if (
             context["config"].get("file_format") in _REPLACED_IN_ONE_COMMIT
             and len(table.rows)
-            and not any(map(_CHAR.search, types.values()))
+            and not any(map(_CHAR.search, self.types(seed, table).values()))
             and not is_replaced(context, "load_csv_rows")
         ):
             self._postponed.add(table)
@@ -120,7 +132,6 @@ class Seeds:
         seed: Mapping[str, Any],
         relation: BaseRelation,
         create: str,
-        columns: Sequence[tuple[str, str]],
         table: agate.Table,
         batch_size: int,
     ) -> str:
@@ -128,9 +139,9 @@ class Seeds:
 
         Args:
             create: the statement up to its query.
-            columns: the quoted name and the type of each column.
             batch_size: how many rows one statement can have as text.
         """
+        columns = self.columns(seed, table)
         policy = read_model_policy(seed["config"], seed["unique_id"])
         cast = _cast_or_failure if policy.on_lossy_write is OnLossyWrite.ERROR else _cast
         values = [cast(f"c{n}", type_) for n, (_, type_) in enumerate(columns)]
@@ -149,7 +160,6 @@ class Seeds:
         self,
         seed: Mapping[str, Any],
         relation: BaseRelation,
-        columns: Sequence[tuple[str, str]],
         table: agate.Table,
         batch_size: int,
         binding: str,
@@ -161,6 +171,7 @@ class Seeds:
             binding: what stands for a value in a statement.
             overwrites: whether the first statement deletes the files in the table's folder.
         """
+        columns = self.columns(seed, table)
         percent = "%%" if binding == "%s" else "%"  # Python formats the text with the values.
         names = [f"c{number}" for number, _ in enumerate(columns)]
         checked = self.checked(seed, relation, columns, names)

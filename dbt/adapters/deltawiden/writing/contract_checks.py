@@ -8,7 +8,7 @@ table can prevent a widening.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.deltawiden.sql.identifiers import as_list, quote, quote_once
+from dbt.adapters.deltawiden.sql.identifiers import as_list, quote, quote_once, unquoted
 from dbt.adapters.deltawiden.sql.literals import literal
 
 _Condition = tuple[str, str]
@@ -22,8 +22,8 @@ def contract_columns(model: Mapping[str, Any], unique_key: str | Sequence[str] |
     other columns only if it writes them.
     """
     columns = [*model["columns"].values()]
-    keys = {_folded(key) for key in as_list(unique_key)}
-    names = [_folded(column["name"]) for column in columns]
+    keys = {unquoted(key) for key in as_list(unique_key)}
+    names = [unquoted(column["name"]) for column in columns]
     checking = next((name for name in names if name in keys), names[0] if names else "")
     rendered = []
     for column, folded in zip(columns, names, strict=True):
@@ -56,7 +56,3 @@ def _checked(name: str, conditions: Sequence[_Condition]) -> str:
         for condition, broken in conditions
     ]
     return "\n".join(["", "case", *cases, f"else {name} end as {name}"])
-
-
-def _folded(name: str) -> str:
-    return name.replace("`", "").lower()

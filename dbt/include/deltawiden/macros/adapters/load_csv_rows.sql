@@ -5,8 +5,7 @@
 -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
   {%- set own = adapter.seeds().own_macros(context) -%}
-  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table), this)
-      if own | length < 2 -%}
+  {%- set features = adapter.seeds().check(model, agate_table, this) if own | length < 2 -%}
   {%- if 'create_csv_table' in own -%}
     {%- do adapter.drop_relation(old_relation) -%}
     {% do return(create_csv_table(model, agate_table)) %}
@@ -20,7 +19,7 @@
 
 
 {% macro deltawiden__create_csv_table(model, agate_table) %}
-  {%- set features = adapter.seeds().check(model, agate_table, _deltawiden_seed_types(model, agate_table), this) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, this) -%}
   {% do return(_deltawiden_create_seed(model, agate_table, features)) %}
 {% endmacro %}
 
@@ -30,14 +29,11 @@
   there.
 -#}
 {% macro _deltawiden_create_seed(model, agate_table, features) %}
-  {%- if adapter.seeds().postpone(context, agate_table, _deltawiden_seed_types(model, agate_table)) -%}
+  {%- if adapter.seeds().postpone(context, model, agate_table) -%}
     {% do return('') %}
   {%- endif -%}
-  {%- set columns = [] -%}
-  {%- for name, type in _deltawiden_seed_columns(model, agate_table) -%}
-    {%- do columns.append(name ~ ' ' ~ type) -%}
-  {%- endfor -%}
-  {%- set sql = _deltawiden_seed_table('(' ~ columns | join(', ') ~ ')', features) -%}
+  {%- set columns = adapter.seeds().columns(model, agate_table) | map('join', ' ') | join(', ') -%}
+  {%- set sql = _deltawiden_seed_table('(' ~ columns ~ ')', features) -%}
   {%- call statement('_') -%}
     {{ sql }}
   {%- endcall -%}
@@ -61,45 +57,21 @@
 {% endmacro %}
 
 
-{% macro _deltawiden_seed_columns(model, agate_table) %}
-  {%- set columns = [] -%}
-  {%- for name, type in _deltawiden_seed_types(model, agate_table).items() -%}
-    {%- do columns.append((adapter.quote_seed_column(name, model['config'].get('quote_columns')), type)) -%}
-  {%- endfor -%}
-  {% do return(columns) %}
-{% endmacro %}
-
-
-{% macro _deltawiden_seed_types(model, agate_table) %}
-  {%- set configured = {} -%}
-  {%- for name, type in (model['config'].get('column_types') or {}).items() -%}
-    {%- do configured.update({name | lower: type}) -%}
-  {%- endfor -%}
-  {%- set types = {} -%}
-  {%- for name in agate_table.column_names -%}
-    {%- do types.update({name: configured.get(name | lower, adapter.convert_type(agate_table, loop.index0))}) -%}
-  {%- endfor -%}
-  {% do return(types) %}
-{% endmacro %}
-
-
 {#-
   dbt-spark's macro determines the type of a column again for each value, and reads all of the column's values
   each time. This takes minutes for a seed with about ten thousand rows.
 -#}
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
-  {%- set types = _deltawiden_seed_types(model, agate_table) -%}
-  {%- set features = adapter.seeds().check(model, agate_table, types, this) -%}
-  {%- set columns = _deltawiden_seed_columns(model, agate_table) -%}
+  {%- set features = adapter.seeds().check(model, agate_table, this) -%}
   {%- if adapter.seeds().is_postponed(agate_table) -%}
     {% do return(adapter.seeds().write(
-        model, this, _deltawiden_seed_table('', features), columns, agate_table, get_batch_size())) %}
+        model, this, _deltawiden_seed_table('', features), agate_table, get_batch_size())) %}
   {%- endif -%}
   {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
   {%- set is_in_files = location_clause() | trim and config.get('file_format') not in ['delta', 'iceberg'] -%}
   {%- set statements = [] -%}
   {%- for sql, values in adapter.seeds().inserts(
-      model, this, columns, agate_table, get_batch_size(), get_binding_char(), is_in_files) -%}
+      model, this, agate_table, get_batch_size(), get_binding_char(), is_in_files) -%}
     {%- do adapter.add_query(sql, bindings=values, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}

@@ -139,44 +139,8 @@
   checked values) find its version, which `ignore` alone leaves open.
 -#}
 {% macro deltawiden__snapshot_merge_sql(target, source, insert_cols) -%}
-  {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
-  {%- set valid_to = 'DBT_INTERNAL_DEST.' ~ columns.dbt_valid_to -%}
-  {%- set current = config.get('dbt_valid_to_current') -%}
-  {%- set changed = "DBT_INTERNAL_SOURCE.dbt_change_type in ('update', 'delete')" -%}
-  {%- set key = config.get('unique_key') -%}
-  {%- set keys = ['dbt_unique_key'] if key is string else [] -%}
-  {%- for _ in key if key is not string -%}
-    {%- do keys.append('dbt_unique_key_' ~ loop.index) -%}
-  {%- endfor -%}
-  {#- With another strategy than timestamp, a row can change although its time does not. As JSON, maps can be compared. -#}
-  {%- set values, own, checked = [], columns.values() | map('lower') | list, config.get('check_cols', 'all') -%}
-  {%- for side in ['DBT_INTERNAL_SOURCE.', 'DBT_INTERNAL_DEST.'] if config.get('strategy') != 'timestamp' and config.get('updated_at') -%}
-    {%- set fields = [] -%}
-    {%- for column in insert_cols -%}
-      {%- set name = column | replace('`', '') | lower -%}
-      {%- if name not in own and (checked is string or name in checked | map('replace', '`', '') | map('lower') | list) -%}
-        {%- do fields.append(side ~ column) -%}
-      {%- endif -%}
-    {%- endfor -%}
-    {%- do values.append("to_json(struct(" ~ fields | join(', ') ~ "), map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
-        ~ "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', 'ignoreNullFields', 'false'))") -%}
-  {%- endfor %}
-
-  merge into {{ target }} as DBT_INTERNAL_DEST
-      using {{ source }} as DBT_INTERNAL_SOURCE
-      on DBT_INTERNAL_SOURCE.{{ columns.dbt_scd_id }} = DBT_INTERNAL_DEST.{{ columns.dbt_scd_id }}
-        and ({{ changed }}
-          {%- if adapter.get_hard_deletes_behavior(config) == 'ignore' %}
-          {#- #} or ({% for key in keys %}DBT_INTERNAL_SOURCE.{{ key }} is null{{ ' or ' if not loop.last }}{% endfor %})
-            {{- ' and ' ~ values | join(' = ') if values }} {%- endif %})
-
-      when matched and {{ changed }}
-        and ({{ valid_to }} is null {%- if current %} or {{ valid_to }} = {{ current }} {%- endif %})
-        then update set {{ columns.dbt_valid_to }} = DBT_INTERNAL_SOURCE.{{ columns.dbt_valid_to }}
-
-      when not matched and DBT_INTERNAL_SOURCE.dbt_change_type = 'insert'
-        then insert ({{ insert_cols | join(', ') }}) values (
-          {%- for column in insert_cols -%}DBT_INTERNAL_SOURCE.{{ column }}{{ ', ' if not loop.last }}{%- endfor -%})
+  {{ adapter.snapshot_merge_sql(
+      config, config.get('snapshot_table_column_names') or get_snapshot_table_column_names(), target, source, insert_cols) }}
 {% endmacro %}
 
 
