@@ -10,7 +10,6 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
     SAVED_SETTINGS_PROPERTY,
     STATISTICS_COLUMNS,
 )
-from dbt.adapters.deltawiden.delta.history import last_data_change
 from dbt.adapters.deltawiden.widening.steps import (
     AlterTypes,
     RewriteRows,
@@ -122,13 +121,6 @@ class TestBySqlAlone:
         append(create(table("kept")), "0.7")
         widen(table("kept"))
         assert '"minValues":{"id":1,"p":"p"}' in statistics(table("kept"))
-
-    def test_the_rewrite_is_no_change_of_data(self, project, table, by_sql_alone, spark):
-        append(create(table("fresh")), "0.7")
-        widen(table("fresh"))
-        assert "UPDATE" in table("fresh").operations(since=1)
-        found = last_data_change(table("fresh").quoted, lambda query: spark.sql(query).collect())
-        assert (found.version, found.operation) == (1, "WRITE")
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
