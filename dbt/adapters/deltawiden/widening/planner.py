@@ -211,8 +211,9 @@ def _decide(
     if policy.on_schema_change is not OnSchemaChange.FAIL:
         return decided
     refusals = (item for item in decided if isinstance(item, Refusal))
-    final = [refusal for refusal in refusals if refusal.reason not in _REMOVED_BY_A_SETTING]
-    return final or [Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)]
+    return [each for each in refusals if each.reason not in _REMOVED_BY_A_SETTING] or [
+        Refusal(Reason.MODE_IS_FAIL, change.path, change.from_type, change.to_type)
+    ]
 
 
 _REMOVED_BY_A_SETTING = (Reason.NOT_ENABLED, Reason.TURNED_OFF)
