@@ -118,9 +118,9 @@ def columns_sql(given: str | Sequence[str]) -> str:
     return ", ".join(n if _TRANSFORM.fullmatch(n) else quote_once(n) for n in names)
 
 
-def unquoted(name: str) -> str:
+def unquoted(name: object) -> str:
     """Return a name in lower case, without the quotes that its author may have given it."""
-    return name.replace("`", "").lower()
+    return str(name).replace("`", "").lower()
 
 
 def as_list(configured: str | Sequence[str] | None) -> list[str]:

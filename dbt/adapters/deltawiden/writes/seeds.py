@@ -51,7 +51,7 @@ class Seeds:
     def types(self, seed: Mapping[str, Any], table: agate.Table) -> dict[str, str]:
         """Return the types of a seed's columns, by name."""
         configured = (seed["config"].get("column_types") or {}).items()
-        types = {name.lower(): type_ for name, type_ in configured}
+        types = {str(name).lower(): type_ for name, type_ in configured}  # 2024 is a name, too.
         return {
             name: types.get(name.lower()) or self._adapter.convert_type(table, number)
             for number, name in enumerate(table.column_names)
