@@ -255,10 +255,12 @@ class DeltaWidenAdapter(ListingAdapter):
         return self._services.snapshots.staged_rows_sql(context, staging, table, plan)
 
     @available.parse(lambda *_, **__: "")
-    def snapshot_merge_sql(self, config: Any, *merge: Any) -> str:
+    def snapshot_merge_sql(
+        self, config: Any, own: Mapping[str, str], target: Any, source: str, inserted: list[str]
+    ) -> str:
         """Render the MERGE of a snapshot: ``snapshot_merge_sql``."""
-        hard_deletes = self.get_hard_deletes_behavior(config)
-        return self._services.snapshot_merge_sql(config, *merge, hard_deletes)
+        deletes = self.get_hard_deletes_behavior(config)
+        return self._services.snapshot_merge_sql(config, own, target, source, inserted, deletes)
 
     @available
     def read_snapshot_times(self, *snapshot: Any) -> None:
