@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.types import parse_type
+from dbt.adapters.deltawiden.views.text_readers import text_readers
 from tests.functional.operate import document
 from tests.functional.support import dbt, needs_delta_4
 
@@ -31,6 +34,35 @@ select 1 as n, md5(cast(day as string)) as hashed from {{ ref('orders') }}
 """
 WIDER = {"id": "bigint", "day": "timestamp_ntz"}
 DOUBLED = {"daily", "below", "hashed", "partitioned", "versions"}
+
+CHANGES = {
+    "tinyint": ["smallint", "int", "bigint", "double", "decimal(10,0)"],
+    "smallint": ["int", "bigint", "double"],
+    "int": ["bigint", "double", "decimal(10,0)", "decimal(12,2)"],
+    "bigint": ["decimal(20,0)"],
+    "float": ["double"],
+    "date": ["timestamp_ntz"],
+    "decimal(5,2)": ["decimal(9,2)", "decimal(18,2)", "decimal(19,2)", "decimal(7,4)"],
+    "decimal(18,2)": ["decimal(19,2)", "decimal(38,2)", "decimal(20,4)"],
+    "decimal(19,2)": ["decimal(38,2)", "decimal(21,4)"],
+}
+
+
+def test_a_hash_is_named_if_it_is_another_number_in_spark(spark):
+    """One that Spark returns again is not named."""
+    for before, types in CHANGES.items():
+        texts = ["2024-01-01", "1582-10-04"] if before == "date" else ["1", "-7", "120"]
+        for after in types:
+            narrow = [f"cast('{text}' as {before})" for text in texts]
+            same = " and ".join(
+                f"{function}({value}) = {function}(cast({value} as {after}))"
+                for value in narrow
+                for function in ("hash", "xxhash64")
+            )
+            node = {"name": "m", "resource_type": "model", "config": {}, "raw_code": "hash(c)"}
+            change = TypeChange(("c",), parse_type(before), parse_type(after))
+            is_named = bool(list(text_readers({"m": node}, [change])))
+            assert is_named is not spark.sql(f"select {same}").head()[0], change.text
 
 
 @needs_delta_4

@@ -15,6 +15,7 @@ from pyspark.sql.types import (
 )
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.sql.types import parse_type
 from dbt.adapters.deltawiden.views.text_readers import nodes_after, text_readers
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import AlterTypes
@@ -71,6 +72,66 @@ def test_what_makes_a_text_of_all_columns_or_by_another_function_is_named(code):
     assert named(f"select {code} as k", DAY)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "day || ''",
+        "day::string",
+        "cast(day as varchar(10))",
+        "try_cast(day as string)",
+        "string(day)",
+        "cast(day as {{ dbt.type_string() }})",
+        "concat(day, '')",
+        "concat_ws('-', upper(a), o.*)",
+        "md5(day)",
+        "{{ dbt.hash('day') }}",
+        "{{ hash_columns(['day']) }}",
+        "{{ dbt_utils.generate_surrogate_key(['day']) }}",
+        "date_format(day, 'y')",
+        "format_string('%s', day)",
+        "format_number(day, 2)",
+        "to_json(struct(day))",
+        "array_join(collect_list(day), ',')",
+        "LPAD(day, 12, '0')",
+        "substring(day, 9)",
+        "right(day, 2)",
+        "F.sha2(F.col('day').cast('string'), 256)",
+        "frame['day'].astype(str)",
+        "F.col('day').cast(StringType())",
+        "'--' as dashes, md5(day)",
+        "'{{ var(\"x\") }}' as x, md5(day)",
+    ],
+)
+def test_each_way_to_make_a_text_is_named(code):
+    assert named(f"select {code} as k", DAY)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "{{ config(file_format='delta', unique_key=['day']) }} select *",
+        "{{- config(post_hook=\"call f('{{ this }}', md5(day))\", tags=['(']) -}} select day",
+        "{% do config(cluster_by=concat(['day'], x)) %} select day",
+        "dbt.config(file_format='delta')  # md5(day)\nreturn dbt.ref('t')[['day']]",
+        "select day -- don't format it: md5(day)\n",
+        "select day /* md5(day), it's\n'a' */",
+        "select day {# md5(day) -- it's #}",
+        "select count (*) as n, md5(id) as k",
+        "select COUNT(o.*) as n, md5(id) as k",
+        "select day from system.information_schema.columns, transformations",
+        "select day, string_length, md5_of_it, formatted, is_concat, replaced_by, char_count",
+        "spark.read.format('delta').load(p).select('day')",
+        "select day from a left join b using (day)",
+    ],
+)
+def test_what_makes_no_text_of_the_column_is_not_named(code):
+    assert named(code, DAY, unique_key=["day"], file_format="delta") == []
+
+
+def test_the_columns_of_a_key_are_not_a_text_because_the_code_makes_another():
+    assert named("select *, md5(id) as k", DAY, unique_key="day", partition_by=["day"]) == []
+
+
 def test_a_model_without_a_full_refresh_is_told_to_cast_only():
     graph = {"nodes": {"r": node("r", "md5(day)", "t", full_refresh=False)}}
     ((_, _, do),) = text_readers(nodes_after("t", graph), [DAY])
@@ -91,6 +152,30 @@ def test_an_integer_keeps_its_text_and_not_its_hash():
         "id",
         "total",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_other"),
+    [
+        ("tinyint", "smallint", False),
+        ("tinyint", "int", False),
+        ("smallint", "int", False),
+        ("tinyint", "bigint", True),
+        ("int", "bigint", True),
+        ("int", "decimal(10,0)", True),
+        ("int", "double", True),
+        ("float", "double", True),
+        ("date", "timestamp_ntz", True),
+        ("decimal(5,2)", "decimal(9,2)", False),
+        ("decimal(9,2)", "decimal(18,2)", False),
+        ("decimal(18,2)", "decimal(19,2)", True),
+        ("decimal(19,2)", "decimal(38,2)", False),
+        ("decimal(10,2)", "decimal(12,4)", True),
+    ],
+)
+def test_a_hash_is_named_only_if_it_is_another_number(before: str, after: str, is_other: bool):
+    change = TypeChange(("c",), parse_type(before), parse_type(after))
+    assert bool(named("hash(c)", change)) == bool(named("xxhash64(c)", change)) == is_other
 
 
 GRAPH = {
