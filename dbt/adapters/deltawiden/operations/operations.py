@@ -214,7 +214,7 @@ class Operations:
             visits_all=True,
             stops_at_contracts=False,
         )
-        forecast.run()
+        forecast.visit_nodes()
         return sync_contracts(
             selection.operation, forecast, nodes, Path(config.project_root), write
         )

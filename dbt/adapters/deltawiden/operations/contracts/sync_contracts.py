@@ -40,7 +40,7 @@ def sync_contracts(
     """Show the lines of contracts whose type is narrower than that of the model's query.
 
     Args:
-        forecast: the forecast, after ``run``. It did not stop at contracts.
+        forecast: the forecast, after ``visit_nodes``. It did not stop at contracts.
 
     Returns:
         A result for each model with an enforced contract. A difference that is not a widening, and

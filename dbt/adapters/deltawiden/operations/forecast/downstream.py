@@ -116,26 +116,28 @@ class Forecast:
     results: dict[str, OperationResult] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
     changes: dict[str, TableChange] = field(default_factory=dict)
+    _before: dict[str, StructType] = field(default_factory=dict)
     _changed: dict[str, StructType] = field(default_factory=dict)
     _new: set[str] = field(default_factory=set)
     _stopped: set[str] = field(default_factory=set)
 
-    def run(self) -> None:
-        """Visit all nodes, then the views of the catalog and the exposures."""
-        nodes = [
-            node
-            for node in self.graph.in_order()
-            if not is_ephemeral(node) and node["resource_type"] != "seed"
-        ]
+    def visit_nodes(self) -> None:
+        """Plan or analyse the nodes."""
+        every = self.graph.in_order()
+        nodes = [n for n in every if not is_ephemeral(n) and n["resource_type"] != "seed"]
         for node in with_progress("analysis", "models", nodes, full_name):
             self._visit(node)
+
+    def run(self) -> None:
+        """Visit all nodes, then the views of the catalog, the exposures and other readers."""
+        self.visit_nodes()
         self._stop_readers(self._find_stale_views())
         reached = self._changed.keys() - self._new | self._stopped
         for exposure in self.graph.exposures():
             if because := self._because(exposure, reached):
                 name = str(exposure["name"])
                 self.effects.append(Effect(Kind.EXPOSURE, name, Outcome.READS, because))
-        self.effects += reader_effects(self.graph, self.planner, self._changed)
+        self.effects += reader_effects(self.graph, self.planner, self._before, self._changed)
 
     def _visit(self, node: Node) -> None:
         unique_id = str(node["unique_id"])
@@ -175,7 +177,7 @@ class Forecast:
             return
         details = schema_differences(stored, analysed[1])
         if details:
-            self._set(node, analysed[1])
+            self._set(node, analysed[1], stored)
             self._add(node, Outcome.NEW_TYPES, because, details)
 
     def _analysed(self, node: Node, because: tuple[str, ...]) -> tuple[str, StructType] | None:
@@ -234,7 +236,6 @@ class Forecast:
     ) -> None:
         unique_id, name = str(node["unique_id"]), full_name(node)
         stops = self._because(node, self._stopped)
-        result = OperationResult(name)
         try:
             found = self._with_take_over(decide(), node)
         except DbtBaseException as error:
@@ -251,7 +252,7 @@ class Forecast:
                 return
             result = skipped_model(name, stops) if stops else found.result
             if found.changes_types and not stops:
-                self._set(node, found.schema)
+                self._set(node, found.schema, found.before)
             if found.change and not stops:
                 self.changes[unique_id] = found.change
         if stops:
@@ -334,8 +335,7 @@ class Forecast:
             if not after.isdisjoint(self.graph.inputs(node)):
                 after.add(str(node["unique_id"]))
         # The run can make another view before the table changes.
-        after &= set(ids.values()) if self.visits_all else self.analysed
-        after -= self._stopped
+        after &= (set(ids.values()) if self.visits_all else self.analysed) - self._stopped
         made = {path: self._changed.get(x) for path, x in ids.items() if x in after}
         models = {path: full_name(node) for path, node in views.items()}
         stale = StaleForecast(self.planner.backend, self.planner.finder, models, made)
@@ -374,9 +374,10 @@ class Forecast:
                 others = (e for e in self.effects if (e.kind, e.name) != (Kind.VIEW, name))
                 self.effects[:] = [*others, effect]
 
-    def _set(self, node: Node, schema: StructType) -> None:
+    def _set(self, node: Node, schema: StructType, before: StructType | None = None) -> None:
         unique_id = str(node["unique_id"])
         self._changed[unique_id] = schema
+        self._before |= {unique_id: before} if before else {}
         if self.planner.relation(node) is None:
             self._new.add(unique_id)
         self.types.set(node_path(node), schema)

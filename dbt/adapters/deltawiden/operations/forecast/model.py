@@ -43,12 +43,14 @@ class Planned:
         schema: the table's schema after the run; of a new table, the schema of the model's output.
         changes_types: whether a reader finds other columns or types than before.
         change: what to run for it before the write. None if there is no table yet.
+        before: the table's schema before the run. None if there is no table, or it is not known.
     """
 
     result: OperationResult
     schema: StructType
     changes_types: bool = True
     change: TableChange | None = None
+    before: StructType | None = None
 
 
 def planned(backend: SqlBackend, node: Node, change: TableChange, spec: ModelSpec) -> Planned:
@@ -70,7 +72,7 @@ def planned(backend: SqlBackend, node: Node, change: TableChange, spec: ModelSpe
     dropped = frozenset(column.path for column in plan.dropped)
     after = schema_after(SchemaChanges(dropped=dropped), after)
     changes_types = bool(plan.changes or plan.renamed or plan.new or plan.dropped)
-    return Planned(result, after, changes_types, change)
+    return Planned(result, after, changes_types, change, schema)
 
 
 def new_table_planned(model: str, output: StructType) -> Planned:
@@ -96,7 +98,8 @@ def made_again_planned(
     shown = {"what will run": "nothing: each run makes it again", LOSSY: ""}
     output = output or StructType()
     changes_types = bool(output.fields and (not before or schema_differences(before, output)))
-    return Planned(OperationResult(model, shown, without_changes()), output, changes_types)
+    result = OperationResult(model, shown, without_changes())
+    return Planned(result, output, changes_types, before=before)
 
 
 def schema_differences(before: StructType, after: StructType) -> tuple[str, ...]:

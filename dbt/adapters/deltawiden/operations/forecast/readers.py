@@ -8,36 +8,61 @@ from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
-from dbt.adapters.deltawiden.operations.selection import full_name
+from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, side_by_side
 from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
-from dbt.adapters.deltawiden.views.text_readers import keeps_rows, nodes_after, text_readers
+from dbt.adapters.deltawiden.views.text_readers import (
+    direct_readers,
+    keeps_rows,
+    nodes_after,
+    text_readers,
+)
 
 
 def reader_effects(
-    graph: NodeGraph, planner: NodePlanner, changed: Mapping[str, StructType]
+    graph: NodeGraph,
+    planner: NodePlanner,
+    before: Mapping[str, StructType],
+    after: Mapping[str, StructType],
 ) -> Iterator[Effect]:
-    """Yield the effects on functions and on texts, by the unique ids of the tables that change."""
-    for unique_id, schema in changed.items():
+    """Yield the effects on functions and on texts.
+
+    Args:
+        before, after: the schemas of the tables that change, by the unique ids of their nodes.
+    """
+    types = {each: _type_changes(before[each], after[each]) for each in after if each in before}
+    changed = {unique_id: changes for unique_id, changes in types.items() if changes}
+    functions = graph.whole.get("functions", {})
+    inputs = _readers_by_input(graph) if changed and functions else {}
+    readers = direct_readers({**graph.whole["nodes"], **functions}) if changed else {}
+    for unique_id, changes in changed.items():
         table = graph.node(unique_id)
-        # The other tables and views get the types of their queries, with dbt-spark too.
-        keeps = keeps_rows(table)
-        relation = planner.relation(table) if keeps or graph.whole.get("functions") else None
-        before = planner.stored_schema(relation) if relation else None
-        try:
-            pairs = list(side_by_side(before or StructType(), schema))
-        except AmbiguousName:  # The run stops there, with Spark's error.
-            continue
-        sides = ((pair.path, pair.left, pair.right) for pair in pairs)
-        types = ((p, old.dataType, new.dataType) for p, old, new in sides if old and new)
-        changes = [TypeChange(path, old, new) for path, old, new in types if old != new]
-        nodes = (*graph.in_order(), *graph.whole.get("functions", {}).values())
-        readers = {node["unique_id"]: node for node in nodes if unique_id in graph.inputs(node)}
         because = (full_name(table),)
-        for name, declared, do in narrow_functions(graph.whole, readers, changes):
+        named = narrow_functions(graph.whole, inputs.get(unique_id, {}), changes)
+        for name, declared, do in named:
             yield Effect(Kind.FUNCTION, name, Outcome.CASTS_BACK, because, declared, (do,))
-        after = nodes_after(unique_id, graph.whole) if keeps and changes else {}
-        for node, details, each in text_readers(after, changes):
+        # The other tables and views get the types of their queries, with dbt-spark too.
+        nodes = nodes_after(unique_id, graph.whole, readers) if keeps_rows(table) else {}
+        for node, details, each in text_readers(nodes, changes):
             told = (Kind(node["resource_type"]), full_name(node), Outcome.STORES_TWICE, because)
             if planner.relation(node):
                 yield Effect(*told, tuple(details), tuple(each))
+
+
+def _type_changes(before: StructType, after: StructType) -> list[TypeChange]:
+    try:
+        pairs = list(side_by_side(before, after))
+    except AmbiguousName:  # The run stops there, with Spark's error.
+        return []
+    sides = ((pair.path, pair.left, pair.right) for pair in pairs)
+    types = ((path, old.dataType, new.dataType) for path, old, new in sides if old and new)
+    return [TypeChange(path, old, new) for path, old, new in types if old != new]
+
+
+def _readers_by_input(graph: NodeGraph) -> dict[str, dict[str, Node]]:
+    """Return the nodes and functions that read each node's table, by unique ids."""
+    readers: dict[str, dict[str, Node]] = {}
+    for node in (*graph.in_order(), *graph.whole.get("functions", {}).values()):
+        for unique_id in graph.inputs(node):
+            readers.setdefault(unique_id, {})[node["unique_id"]] = node
+    return readers
