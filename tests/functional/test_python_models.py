@@ -4,6 +4,9 @@ import sys
 
 import pytest
 
+from dbt.adapters.deltawiden.spark.pandas_frames import PandasFrameRefused
+from dbt.adapters.deltawiden.spark.python_models import as_spark_frame
+from tests.functional.standard.limits import OLD_PANDAS
 from tests.functional.support import dbt, needs_delta_4
 
 PARENT = "select id, cast(id as int) as n from range(3)"
@@ -299,3 +302,16 @@ class TestInputs:
             assert run.status(name) == "success", run.message(name)
         assert table("inputs").rows() == [(0,), (1,)]
         assert table("batches").rows("id") == [(0,), (1,)]
+
+
+def test_an_index_of_pandas_on_spark_is_left_out_only_if_it_is_a_column_too(spark):
+    ps = pytest.importorskip("pyspark.pandas", reason=OLD_PANDAS, exc_type=ImportError)
+    frame = ps.DataFrame({"a": [1, 2], "b": [3, 4]})
+    kept = frame.set_index("a", drop=False)
+    for same in (kept, kept[kept.b > 3], frame.set_index(["a", "b"], drop=False)):
+        assert as_spark_frame(same, spark).columns == ["a", "b"]
+    for other in (kept.assign(a=kept.a + 1), frame.set_index("a").assign(a=7)):
+        with pytest.raises(PandasFrameRefused, match=r"has the index a, .*leaves it out\. To keep"):
+            as_spark_frame(other, spark)
+    with pytest.raises(PandasFrameRefused, match="makes columns of it"):
+        as_spark_frame(frame.set_index("a"), spark)

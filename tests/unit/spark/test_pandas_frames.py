@@ -21,7 +21,6 @@ ROWS = pandas.DataFrame({"customer": [1, 1, 2], "place": ["a", "b", "b"], "n": [
         (ROWS.set_index(["customer", "place"]), "customer, place"),
         (ROWS.set_index([ROWS.customer + 1, [1, 2, 3]]), "customer"),
         (ROWS.set_index(ROWS.n.rename(0)), "0"),
-        (ROWS.groupby("customer").agg({"customer": "count"}), "customer"),
     ],
 )
 def test_a_frame_whose_index_has_a_name_is_refused(frame, found):
@@ -29,6 +28,20 @@ def test_a_frame_whose_index_has_a_name_is_refused(frame, found):
         spark_frame(frame, None)
     assert f"has the index {found}, which" in str(raised.value)
     assert "return frame.reset_index()" in str(raised.value)
+
+
+def test_an_index_that_can_not_be_a_column_has_another_remedy():
+    frame = ROWS.groupby("customer").agg({"customer": "count"})
+    with pytest.raises(ValueError, match="already exists"):
+        frame.reset_index()
+    with pytest.raises(PandasFrameRefused) as raised:
+        spark_frame(frame, None)
+    assert "has the index customer, which" in str(raised.value)
+    assert "give it a name that no column has, and `return frame.reset_index()`" in str(
+        raised.value
+    )
+    check_index(frame.reset_index(drop=True))
+    check_index(frame.rename_axis("other").reset_index())
 
 
 def test_an_index_that_is_a_column_too_is_not_lost():
@@ -42,7 +55,8 @@ def test_a_frame_of_pandas_on_spark_whose_index_has_a_name_is_refused():
     def to_spark() -> str:
         return "converted"
 
-    frame = SimpleNamespace(to_spark=to_spark, index=SimpleNamespace(names=["customer"]))
+    index = SimpleNamespace(names=["customer"])
+    frame = SimpleNamespace(to_spark=to_spark, index=index, columns=["n"])
     with pytest.raises(PandasFrameRefused, match="has the index customer, which"):
         as_spark_frame(frame, None)
 

@@ -23,22 +23,37 @@ def check_index(frame: Any) -> None:
 
     The conversion leaves each index out. One without a name is most often the numbers of the rows.
     """
-    named = ((level, n) for level, n in enumerate(frame.index.names) if n is not None)
-    if names := [str(name) for level, name in named if not _is_column(frame, level, name)]:
-        raise PandasFrameRefused(
-            f"The pandas data frame has the index {', '.join(names)}, which the table would not "
-            "have. Nothing was written. `return frame.reset_index()` makes columns of it, and "
-            "`return frame.reset_index(drop=True)` leaves it out."
-        )
+    named = [(level, n) for level, n in enumerate(frame.index.names) if n is not None]
+    names = [str(name) for level, name in named if not _is_column(frame, level, name)]
+    if not names:
+        return
+    leaves_out = "`return frame.reset_index(drop=True)` leaves it out."
+    do = f"`return frame.reset_index()` makes columns of it, and {leaves_out}"
+    # pandas can't insert a column whose name is there.
+    if any(name in frame.columns for _, name in named):
+        keeps = "give it a name that no column has, and `return frame.reset_index()`"
+        do = f"{leaves_out} To keep it, {keeps}."
+    raise PandasFrameRefused(
+        f"The pandas data frame has the index {', '.join(names)}, which the table would not have. "
+        f"Nothing was written. {do}"
+    )
 
 
 def _is_column(frame: Any, level: int, name: Any) -> bool:
-    """Return whether a column has the values of an index, as after ``set_index(drop=False)``."""
+    """Return whether a column has the values of an index, as after ``set_index(drop=False)``.
+
+    Of pandas on Spark, the expressions are compared: the values would have to be computed.
+    """
+    if [*frame.columns].count(name) != 1:
+        return False
+    index, column = frame.index.get_level_values(level), frame[name]
+    if hasattr(frame, "to_spark"):
+        from pyspark.pandas.utils import spark_column_equals
+
+        return bool(spark_column_equals(index.spark.column, column.spark.column))
     import pandas
 
-    if not isinstance(frame, pandas.DataFrame) or [*frame.columns].count(name) != 1:
-        return False
-    return bool(frame.index.get_level_values(level).equals(pandas.Index(frame[name])))
+    return bool(index.equals(pandas.Index(column)))
 
 
 def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
