@@ -127,6 +127,11 @@ from range(2)
 select id, if(id = 0, cast({{{{ var('old', 1) }}}} as int), 1) as discount, cast(1 as int) as other
 from range({{{{ 1 if is_incremental() else 0 }}}}, 3)
 """,
+    "checked_by_field": f"""
+{{{{ config({CONFIG.replace("'id'", "'s.id'")}, incremental_strategy='merge') }}}}
+select id as row, named_struct('id', id) as s, if(id = 0, {{{{ var('old', -5) }}}}, 1) as discount
+from range({{{{ 1 if is_incremental() else 0 }}}}, 3)
+""",
     "nested": f"""
 {{{{ config({CONFIG}) }}}}
 select id, named_struct('a', id {{% if var('step') > 1 %}}, 'b', id {{% endif %}}) as st
@@ -170,6 +175,13 @@ models:
           - {type: not_null}
           - {type: check, expression: "other < 100 or other > id", name: "not comparable"}
           - {type: check, expression: "other > 0"}
+  - name: checked_by_field
+    config: {contract: {enforced: true}}
+    constraints: [{type: check, expression: "discount >= 0"}]
+    columns:
+      - {name: row, data_type: bigint}
+      - {name: s, data_type: "struct<id: bigint>"}
+      - {name: discount, data_type: int}
   - name: texts
     config: {contract: {enforced: true}}
     columns:
@@ -384,6 +396,18 @@ class TestNewColumns(Models):
         assert "the model's full query fails" in message
         assert words in message
         assert checked.version == before
+
+    def test_a_condition_of_the_model_is_checked_if_its_key_is_a_field(self, project, spark):
+        table = Table(spark, f"{project.test_schema}.checked_by_field")
+        rows = "select id as row, named_struct('id', id) as s from range(2)"
+        spark.sql(f"create or replace table {table.name} using delta as {rows}")
+        before = table.version
+        run = dbt("run", "--select", "checked_by_field", step=2)
+        assert "breaks the check of its contract: discount >= 0" in run.message("checked_by_field")
+        assert table.version == before
+        run = dbt("run", "--select", "checked_by_field", step=2, old=5)
+        assert run.status("checked_by_field") == "success", run.output
+        assert table.rows("s.id", "discount") == [(0, 5), (1, 1), (2, 1)]
 
     def test_a_default_that_breaks_the_contract_stops_the_run(self, checked):
         message = dbt("run", "--select", "checked", step=2, default="0").message("checked")

@@ -8,7 +8,13 @@ table can prevent a widening.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.deltawiden.sql.identifiers import as_list, quote, quote_once, unquoted
+from dbt.adapters.deltawiden.sql.identifiers import (
+    as_list,
+    columns_named,
+    quote,
+    quote_once,
+    unquoted,
+)
 from dbt.adapters.deltawiden.sql.literals import literal
 
 _Condition = tuple[str, str]
@@ -22,7 +28,7 @@ def contract_columns(model: Mapping[str, Any], unique_key: str | Sequence[str] |
     other columns only if it writes them.
     """
     columns = [*model["columns"].values()]
-    keys = {unquoted(key) for key in as_list(unique_key)}
+    keys = columns_named(as_list(unique_key))
     names = [unquoted(column["name"]) for column in columns]
     checking = next((name for name in names if name in keys), names[0] if names else "")
     rendered = []
