@@ -66,6 +66,14 @@ def model(dbt, spark):
         if dbt.config.get('reads') == 'subquery':
             return spark.sql(f'{named} where at = (select max(at) from parquet.`{files[0]}`)')
         return spark.read.parquet(*files).cache().union(spark.sql(named))
+    parquet = f'{dbt.this.schema}.parquet'
+    if dbt.config.get('reads') == 'path beside':
+        own = spark.read.parquet(*spark.table(str(dbt.this)).inputFiles())
+        return own.join(spark.table(parquet).distinct(), 'at', 'left')
+    if 'joined' in dbt.config.get('reads'):
+        landing = spark.read.json(dbt.config.get('reads').removeprefix('joined '))
+        wide = landing.selectExpr('*', *(f'at + {n} as c{n}' for n in range(30)))
+        return wide.join(spark.table(parquet), 'at', 'left').select('at').distinct()
     if 'landing' in dbt.config.get('reads'):
         return spark.read.json(dbt.config.get('reads'))
     if dbt.config.get('reads') == 'others':
@@ -150,14 +158,14 @@ class TestTablesThatAreDropped:
         landing.parent.mkdir()
         landing.write_text('{"at": 7}')
         # Spark does not show what an RDD reads, and not whose files are read.
-        own = ("rdd", "path", "cached", "cached and named", "subquery")
+        own = ("rdd", "path", "path beside", "cached", "cached and named", "subquery")
         for reads in (*own, f"both {landing}"):
             run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)
             assert "because the model reads it" in run.message("frame")
             assert table("frame").rows("at") == [(7,)]
         project.run_sql("create table {schema}.other using delta as select 7 as at")
         # Files of nobody's table.
-        for reads in ("others", str(landing)):
+        for reads in ("others", str(landing), f"joined {landing}"):
             run = dbt("run", "--full-refresh", "-s", "frame", reads_itself=reads, **viewed)
             assert run.status("frame") == "success", run.message("frame")
         # A view has no files.

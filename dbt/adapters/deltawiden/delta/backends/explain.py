@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Protocol
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -24,10 +25,27 @@ CHAR_PADDING = "readSidePadding"
 SHOWN_FIELDS = 20
 """How many columns a plan shows at least (``spark.sql.debug.maxToStringFields``, by default 25)."""
 
+_NODE = re.compile(r"^([ :]*)[+:]- ", re.MULTILINE)
+
 
 def may_read_char(plan: str) -> bool:
     """Return whether a query whose plan Spark shows, perhaps in part, can read a char column."""
     return CHAR_PADDING in plan or "more fields" in plan
+
+
+def has_inner_plan(explained: str) -> bool:
+    """Return whether the optimized plan that EXPLAIN EXTENDED shows has a plan in one of its nodes.
+
+    Nodes with a cached data frame or a subquery have one. Spark indents it twice.
+
+    Source:
+        org.apache.spark.sql.catalyst.trees.TreeNode.generateTreeString, ``innerChildren``
+    """
+    _, _, optimized = explained.partition("== Optimized Logical Plan ==\n")
+    plan, _, _ = optimized.partition("== Physical Plan ==")
+    # The first node has no mark.
+    depths = [0, *(len(found[1]) // 3 + 1 for found in _NODE.finditer(plan))]
+    return any(after - before > 1 for before, after in pairwise(depths))
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,8 @@
   {%- if adapter.reads(query, existing_relation, model) -%}
     {% do exceptions.raise_compiler_error(existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
       ~ existing_relation.type ~ ' that has to be dropped first. Let the model read another relation.'
-      ~ (' Spark does not show what an RDD or a cached data frame reads.' if model['language'] == 'python' else '')) %}
+      ~ (' Spark does not show what an RDD or a cached data frame reads, nor a subquery or a source without files. The code has '
+      ~ 'dbt.this, so it can be this one: if it is not, return a data frame without these.' if model['language'] == 'python' else '')) %}
   {%- endif -%}
   {% do adapter.drop_relation(existing_relation) %}
 {% endmacro %}
