@@ -42,7 +42,7 @@ _DIGITS_OF_LONG = 18
 # All columns as arguments of a function, but not the rows of a count.
 _ALL_COLUMNS = re.compile(r"(?:,|(?<!\w)(?!count\s*\()\w+\s*\()\s*(?:\w+\.)?\*\s*\)", re.IGNORECASE)
 _TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_COMMENT = r"--[^\n]*|#[^\n]*|/\*(?:(?!\*/).)*\*/"
+_COMMENT = r"--[^\n]*|#[^\n]*|/\*.*?\*/"
 _TEXT_OR_COMMENT = re.compile(f"`[^`]*`|{_TEXT}|({_COMMENT})", re.DOTALL)
 _ARGUMENTS = rf"\((?:{_TEXT}|[^()'\"])*\)"
 for _ in range(3):
@@ -138,7 +138,7 @@ class _Code(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _read_code(code: str) -> _Code:
-    """Read a code without its calls of ``config`` and comments, which make no text.
+    """Read code without its calls of ``config`` and comments, which make no text.
 
     dbt has no compiled code of a node before it runs.
     """
