@@ -24,7 +24,6 @@ from dbt.adapters.deltawiden.column import columns_of
 from dbt.adapters.deltawiden.config.location import Place
 from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.config.project_macros import CREATE_MACROS, is_replaced
-from dbt.adapters.deltawiden.delta.backends.explain import has_inner_plan
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
@@ -243,7 +242,9 @@ class ListingAdapter(SparkAdapter):
             return is_rdd
         if not all(map(_FILES.fullmatch, unnamed)):
             return True
-        if len(_WITH_FILES.findall(plan)) > 1 and self._hides_files(plan, query):
+        several = len(_WITH_FILES.findall(plan)) > 1
+        # Spark shows no files of Iceberg, either.
+        if several and ("RelationV2" in plan or self._backend.hides_files(query)):
             return True
         rows = self._backend.fetch_rows(f"describe table extended {relation.render()}")
         folder, files = table_details(rows).get("Location"), self._backend.input_files(query)
@@ -252,16 +253,6 @@ class ListingAdapter(SparkAdapter):
         # It escapes some locations, and others not.
         own, *read = (Place.of(unquote(unquote(each))) for each in (folder, *files))
         return any(own.may_be(place) for each in read for place in each.and_above())
-
-    def _hides_files(self, plan: str, query: str) -> bool:
-        """Return whether Spark shows only some of the files that a query reads.
-
-        It shows none of a cached data frame, of a subquery or of a table of Iceberg.
-        """
-        if "RelationV2" in plan:
-            return True
-        ((explained,),) = self._backend.fetch_rows(f"explain extended {query}")
-        return has_inner_plan(explained)
 
     @available.parse(lambda *_: False)
     def loses_type_widening(

@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.delta.backends.explain import (
     SHOWN_FIELDS,
     AnalysedQuery,
     ExplainedQuery,
+    has_inner_plan,
     may_read_char,
 )
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql, metadata_name
@@ -265,6 +266,11 @@ class SqlBackend:
     def input_files(self, query: str) -> list[str]:
         """Return the files that a query reads, as far as Spark shows them. It needs a session."""
         raise NotImplementedError
+
+    def hides_files(self, query: str) -> bool:
+        """Return whether ``input_files`` can lack files: of a cached data frame or a subquery."""
+        ((explained,),) = self.fetch_rows(f"explain extended {query}")
+        return has_inner_plan(explained)
 
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop views that ``create_view`` or Python models made, which need a session."""
