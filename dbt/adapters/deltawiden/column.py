@@ -47,14 +47,12 @@ class DeltaWidenColumn(SparkColumn):
         """The column's name, quoted for a statement."""
         return quote(self.column)
 
-    @property
-    def in_source(self) -> bool:
-        """Return True. A strategy of a project can MERGE by these columns."""
-        return True
+    in_source = True
+    """Whether the source of a MERGE has the column. A strategy of a project can MERGE by these."""
 
     def merged_sql(self, alias: str) -> str:
-        """Render the value that a clause of a MERGE writes: the column of the source."""
-        return f"{alias}.{self.quoted}"
+        """Render the value that a clause of a MERGE writes: that of the source, or null."""
+        return f"{alias}.{self.quoted}" if self.in_source else "null"
 
     def can_expand_to(self, other_column: Column) -> bool:
         """Return False: only the plan of a model changes the type of a column."""
@@ -66,7 +64,7 @@ def columns_of(
     relation: BaseRelation,
     exclude: Container[str] = (),
     shown: Mapping[str, str] | None = None,
-) -> list[SparkColumn]:
+) -> list[DeltaWidenColumn]:
     """Return the columns of a relation from its schema.
 
     Args:

@@ -221,7 +221,7 @@ class ListingAdapter(SparkAdapter):
             schema = self._backend.schema(relation)
             is_delta = getattr(relation, "is_delta", False)
             shown = {} if is_delta else self._backend.shown_declarations(relation, schema)
-            return columns_of(schema, relation, self.HUDI_METADATA_COLUMNS, shown)
+            return [*columns_of(schema, relation, self.HUDI_METADATA_COLUMNS, shown)]
         return []
 
     @available

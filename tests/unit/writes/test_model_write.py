@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from dbt.adapters.base.column import Column
 
 from dbt.adapters.deltawiden.config.model_spec import read_model_spec
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
@@ -90,6 +91,19 @@ def test_a_macro_of_the_project_gets_the_rows_and_columns_of_its_merge():
     assert write.merged_columns is None
     assert write.merged_query.startswith("select * from v where ")
     assert model_write(incremental_strategy="merge").merged_columns is not None
+
+
+def test_the_columns_of_its_merge_are_dbts_own():
+    columns = model_write(incremental_strategy="merge").merged_columns or []
+    for column in columns:
+        assert set(dir(Column)) <= set(dir(column))
+        assert column.table_name == "t"
+    shown = [(c.name, c.data_type, c.is_integer(), c.merged_sql("s")) for c in columns]
+    assert shown == [
+        ("id", "int", True, "s.`id`"),
+        ("n", "bigint", True, "s.`n`"),
+        ("gone", "int", True, "null"),
+    ]
 
 
 def test_a_strategy_of_the_project_gets_the_models_columns_in_the_tables_order():

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql.types import StructField, StructType
 
+from dbt.adapters.deltawiden.column import DeltaWidenColumn, columns_of
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS, TARGET_ALIAS, MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import (
@@ -16,7 +18,7 @@ from dbt.adapters.deltawiden.config.strategies import (
 from dbt.adapters.deltawiden.sql.identifiers import columns_sql, quote_once
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.merge_actions import updated_columns
-from dbt.adapters.deltawiden.writing.columns import Write, WrittenColumn
+from dbt.adapters.deltawiden.writing.columns import Write
 from dbt.adapters.deltawiden.writing.merge import (
     equal_keys,
     in_brackets,
@@ -112,9 +114,16 @@ class ModelWrite:
         return self._query(self._merging().selected_sql)
 
     @property
-    def merged_columns(self) -> tuple[WrittenColumn, ...] | None:
-        """The columns that a MERGE writes; None if it may write ``*``."""
-        return self._merging().merged_columns
+    def merged_columns(self) -> list[DeltaWidenColumn] | None:
+        """The columns that a MERGE writes, as dbt's own; None if it may write ``*``."""
+        written = self._merging().merged_columns
+        if written is None:
+            return None
+        schema = StructType([StructField(column.name, column.type) for column in written])
+        columns = columns_of(schema, self.target)
+        for column, of_table in zip(columns, written, strict=True):
+            column.in_source = of_table.in_source
+        return columns
 
     @property
     def shaped_query(self) -> str:
