@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from dbt.adapters.deltawiden.config.after_run import AFTER_RUN
 from dbt.adapters.deltawiden.config.validation import CHECKS, configuration_problems
 
 ROOT = Path(__file__).parents[1]
@@ -29,6 +30,8 @@ PAGES = {
     "liquid_clustered_by": "clustering.md",
     "catalog_name": "catalogs.md",
 }
+# What is accepted of a configuration whose other values are no error.
+IGNORED = {"optimize": f"{AFTER_RUN}. Another value is ignored with a warning"}
 HEAD = """# Reference
 
 <!-- `python -m tests.reference_page` writes this page from the code. -->
@@ -39,7 +42,9 @@ operation. [configuration.md](configuration.md), [maintenance.md](maintenance.md
 
 ## Configurations of a model
 
-Another value is an error, which names the model, the key, the value and what is accepted.
+Another value is an error, which names the model, the key, the value and what is accepted. An
+empty value is the same as no value. So is `false` where it is not listed, except for
+`on_lossy_write` and `on_schema_change`, which refuse it.
 
 | configuration | accepted |
 |---|---|
@@ -60,7 +65,7 @@ class _Wrong:
 
 def page() -> str:
     """Return the page."""
-    keys = sorted({*CHECKS, *PAGES})
+    keys = sorted({*CHECKS, *PAGES, *IGNORED})
     rows = "".join(f"| {_linked(key)} | {_accepted(key)} |\n" for key in keys)
     with OPERATIONS.open(encoding="utf-8") as file:
         operations = sorted(yaml.safe_load(file)["macros"], key=lambda each: str(each["name"]))
@@ -73,6 +78,8 @@ def _linked(key: str) -> str:
 
 def _accepted(key: str) -> str:
     """Return what the error about a wrong value says is accepted."""
+    if key in IGNORED:
+        return IGNORED[key]
     config = {key: _Wrong(), "materialized": "incremental"}
     (problem,) = {text for text in _problems(config) if text.startswith(f"{key}: got ")}
     return problem.partition("accepted: ")[2].replace("|", "\\|")

@@ -9,7 +9,6 @@ from dbt.adapters.deltawiden.config.validation import configuration_problems
 OF_A_TABLE = {
     "partition_by": {"field": "d"},
     "buckets": "4",
-    "optimize": True,
     "options": ["a"],
     "location_root": 5,
     "tblproperties": ["delta.appendOnly"],

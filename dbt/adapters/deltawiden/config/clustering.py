@@ -23,7 +23,7 @@ def read_clustering(config: Mapping[str, Any]) -> tuple[Path, ...] | None:
         https://docs.delta.io/latest/delta-clustering.html; the key is that of dbt-databricks
     """
     given = config.get("liquid_clustered_by")
-    if given is None or given == "":
+    if given is None or given is False or given == "":
         return None
     return read_names(given)
 

@@ -153,7 +153,7 @@ def _members(
     config: Mapping[str, Any], key: str, accepted: type[_Member], problems: list[str]
 ) -> frozenset[_Member]:
     given = config.get(key)
-    if given is None:
+    if not is_set(given):
         return frozenset()
     if not isinstance(given, (list, tuple)):
         problems.append(problem(key, given, f"a list of {_list(accepted)}"))
@@ -177,6 +177,11 @@ def _rewrite_limit(config: Mapping[str, Any], problems: list[str]) -> RewriteLim
 
 def _list(accepted: Iterable[Enum]) -> str:
     return ", ".join(str(member.value) for member in accepted)
+
+
+def is_set(given: Any) -> bool:
+    """Return whether a key has a value. With false, a node goes without the one of its folder."""
+    return given is not False and given not in (None, "", [], {}, ())
 
 
 def problem(key: str, given: object, accepted: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, optimize_problems
+from dbt.adapters.deltawiden.config.after_run import optimize_problems, warn_of_unread_optimize
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
 from dbt.adapters.deltawiden.config.file_options import option_problems
 from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.config.policy import (
     InvalidConfiguration,
     Policy,
     invalid_configuration,
+    is_set,
     problem,
     read_policy,
 )
@@ -120,7 +121,6 @@ CHECKS: Mapping[str, Check] = {
     "store_assignment_policy": (lambda value: value == STRICT, STRICT),
     BACKFILL: _BOOLEAN,
     "column_types": (_is_types, "Spark types by column"),
-    "optimize": (lambda value: value == AFTER_RUN, AFTER_RUN),
     "zorder": _NAMES,
     "zorder_by": _NAMES,
     "skip_optimize": _BOOLEAN,
@@ -138,8 +138,8 @@ def problems(config: Mapping[str, Any]) -> list[str]:
     """Find the configuration values that can't be part of a statement: one line for each.
 
     Args:
-        config: the configuration of a model, seed or snapshot. A key that is missing, None or empty
-            is ignored.
+        config: the configuration of a model, seed or snapshot. A key that is missing, false or
+            empty is ignored.
     """
     # Views of a folder can have the configuration of its tables.
     stores_none = config.get("materialized") in STORE_NO_VALUES
@@ -148,7 +148,7 @@ def problems(config: Mapping[str, Any]) -> list[str]:
         problem(key, given, accepted)
         for key, (is_accepted, accepted) in CHECKS.items()
         if (not without_table or key in _FOR_EACH_NODE)
-        and (given := config.get(key)) not in (None, "", [], {}, ())
+        and is_set(given := config.get(key))
         and not is_accepted(given)
     ]
 
@@ -167,7 +167,7 @@ def check_configuration(
     is_own: Callable[[str], bool],
     columns: Columns | None,
 ) -> None:
-    """Check a node's configuration, and warn of the keys that have no effect on Delta.
+    """Check a node's configuration, and warn of the keys that have no effect.
 
     Raises:
         DbtConfigError: a value is not accepted. The message names all such values.
@@ -175,6 +175,7 @@ def check_configuration(
     """
     require_accepted(config, name, is_own, columns)
     warn_without_effect(config, name)
+    warn_of_unread_optimize(config, name)
 
 
 def require_accepted(

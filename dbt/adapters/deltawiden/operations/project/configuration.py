@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from dbt.adapters.deltawiden.config.after_run import unread_optimize
 from dbt.adapters.deltawiden.config.project_macros import (
     MERGE_MACROS,
     NodeMacros,
@@ -40,7 +41,7 @@ _PREFIX = "deltawiden__"
 def find_problems(
     files: ProjectFiles, context: Mapping[str, Any], manifest: Any, node: Node
 ) -> Iterator[Finding]:
-    """Find the configuration of a node that stops it, and the writes that are not checked."""
+    """Find the configuration of a node that stops it, is not read, or leaves writes unchecked."""
     config = node["config"]
     package, language = node["package_name"], node.get("language")
     macros = NodeMacros(manifest, context["adapter"].config, package, language)
@@ -49,6 +50,9 @@ def find_problems(
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
         yield Finding("a configuration that is not accepted", Severity.STOPS, place, text, do)
+    if unread := unread_optimize(config):
+        place, text = files.of_node(node, "optimize"), f"{full_name(node)}: {unread[0]}"
+        yield Finding("a key with another meaning", Severity.CHANGES, place, text, unread[1])
     materialized = str(config.get("materialized"))
     writer = macros.writer(materialized)
     if writer and not accepts_unchecked(config):

@@ -141,7 +141,7 @@ class TableChecks:
 
     def _file_format(self, node: Node, table: Any) -> Iterator[Finding]:
         is_delta = isinstance(table, SparkRelation) and table.is_delta
-        has_default = node["config"].get("file_format") is None and not is_delta
+        has_default = not node["config"].get("file_format") and not is_delta
         if not has_default or materialization(node) == "snapshot":
             return
         text = f"{full_name(node)} has no file_format: dbt-spark makes a Parquet table, and"

@@ -27,7 +27,7 @@
   {%- if config.get('file_format') == 'hudi' -%}
     {%- if options.get('primaryKey', unique_key) != unique_key -%}
       {% do exceptions.raise_compiler_error("unique_key and options('primaryKey') should be the same column(s).") %}
-    {%- elif unique_key is not none -%}
+    {%- elif unique_key -%}
       {%- do options.update({'primaryKey': unique_key}) -%}
     {%- endif -%}
   {%- endif -%}
@@ -50,7 +50,7 @@
   {%- set buckets = config.get('buckets', validator=validation.any[int]) -%}
   {%- if liquid %}
     cluster by ({{ adapter.columns_sql(liquid) }})
-  {%- elif columns and buckets is not none %}
+  {%- elif columns and buckets %}
     {{ label }} ({{ adapter.columns_sql(columns) }}) into {{ buckets }} buckets
   {%- endif %}
 {%- endmacro %}
