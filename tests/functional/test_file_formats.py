@@ -1,5 +1,6 @@
 """A value that a file format would not store exactly stops the run."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,11 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.deltawiden.writing.file_formats import stored_condition
 from tests.functional.support import dbt
+from tests.small import settings_of
 
+needs_spark_4 = pytest.mark.skipif(
+    version("pyspark") < "4", reason="Spark 3.5 refuses a binary column in CSV"
+)
 TEXTS = ["'a b'", "'a\\'b'", "'a\"b'", "'\"a\"'", "'a,b'", "'a\\\\\\\\b\\\\\\\\'", "'null'", "'#'"]
 TEXTS += ["' a'", "'a '", "'\\ta'", "''", "' '", "'a\\nb'", "'a\\rb'", "'a\\n'", "char(0)"]
 TEXTS += ["'\\u00a0a\\u2028b'", "cast(null as string)", "cast(X'61ff' as string)"]
@@ -20,8 +25,9 @@ DATES = [f"date'{day}'" for day in DAYS]
 OLD_TIMES = ["1582-10-10 12:00:00", "1883-11-18 12:03:57", "1900-01-01 00:00:00"]
 OLD_TIMES += ["1969-12-31 18:59:59.5", "1969-12-31 18:59:59.999999"]
 OLD_MOMENTS = [f"timestamp'{time}'" for time in OLD_TIMES]
-# Python gets bytes that are not UTF-8 as other ones.
-BYTES = {"string": "hex(v)", "map<string,array<string>>": "hex(v['a'][0])"}
+# Python gets bytes that are not UTF-8 as other ones, and has no moment before its year 1.
+SHOWN = {"string": "hex(v)", "map<string,array<string>>": "hex(v['a'][0])"}
+SHOWN |= {"timestamp": "unix_micros(v)", "date": "unix_date(v)"}
 VALUES = [
     ("csv", "string", TEXTS),
     ("json", "string", TEXTS),
@@ -31,9 +37,16 @@ VALUES = [
     ("json", "timestamp", [*MOMENTS, *OLD_MOMENTS]),
     ("csv", "double", NUMBERS),
     ("json", "double", NUMBERS),
-    ("csv", "binary", BINARY),
+    pytest.param("csv", "binary", BINARY, marks=needs_spark_4),
     ("json", "binary", BINARY),
     ("json", "array<string>", ["array('a\\nb', null)", "array()"]),
+    (
+        "json",
+        "array<struct<at:timestamp>>",
+        [f"array(null, named_struct('at', {at}))" for at in MOMENTS],
+    ),
+    ("json", "map<string,timestamp_ntz>", [f"map('at', {at})" for at in TIMES]),
+    ("json", "struct<day:date>", [f"named_struct('day', {day})" for day in DATES]),
     ("orc", "date", DATES),
     ("orc", "timestamp", [*OLD_MOMENTS, *MOMENTS]),
     ("orc", "timestamp_ntz", [f"timestamp_ntz'{time}'" for time in OLD_TIMES]),
@@ -58,24 +71,72 @@ VALUES = [
 def test_the_check_knows_the_values_that_spark_reads_back(
     spark: SparkSession, tmp_path: Path, file_format: str, data_type: str, values: list[str]
 ):
-    rows = " union all ".join(
-        f"select {n} as id, cast({value} as {data_type}) as v" for n, value in enumerate(values)
-    )
-    is_alone = file_format in ("text", "csv alone")
-    file_format = file_format.split()[0]
-    columns = ["v"] if is_alone else ["id", "v"]
-    path = str(tmp_path / "table")
-    frame = spark.sql(rows).coalesce(1)
-    stored_type = frame.schema["v"].dataType
-    condition = stored_condition("v", stored_type, file_format, is_alone) or "true"
-    frame.select(*columns).write.format(file_format).save(path)
-    schema = f"v {data_type}" if is_alone else f"id int, v {data_type}"
-    stored = spark.read.format(file_format).schema(schema).load(path)
-    shown = [*columns[:-1], f"{BYTES.get(data_type, 'v')} as v"]
-    found = [repr(row) for row in stored.selectExpr(*shown).collect()]
-    expected = frame.selectExpr(f"struct({', '.join(shown)})", condition, "v").collect()
-    for row, is_stored, value in expected:
-        assert (found.count(repr(row)) == 1) == is_stored, value
+    written = Written(spark, str(tmp_path / "table"), file_format, data_type, values)
+    found = written.found(spark)
+    for row, is_stored, value in written.expected:
+        assert (found.count(row) == 1) == is_stored, value
+
+
+LEGACY = {"spark.sql.legacy.timeParserPolicy": "LEGACY"}
+SHORT_OFFSETS = {"spark.sql.files.supportSecondOffsetFormat": "false"}
+BY_HIVE = {"spark.sql.orc.impl": "hive"}
+# Before time zones, both had an offset with seconds.
+ZONES = ("America/New_York", "Europe/Paris")
+CENTURIES = [f"{year}-01-01 00:00:00" for year in ("0001", "1500", "1800", "1900", "2000")]
+ANY_TIMES = [*CENTURIES, "1582-10-10 12:00:00", "2024-01-01 10:11:12.5", "1969-12-31 23:59:59.25"]
+ANY_MOMENTS = [f"timestamp'{time}'" for time in ANY_TIMES]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize(
+    ("file_format", "settings"),
+    [
+        *(("csv", settings) for settings in ({}, LEGACY, SHORT_OFFSETS)),
+        *(("json", settings) for settings in ({}, LEGACY, SHORT_OFFSETS)),
+        *(("orc", settings) for settings in (LEGACY, BY_HIVE)),
+    ],
+    ids=str,
+)
+def test_the_check_passes_no_other_value_whatever_is_set(
+    spark: SparkSession, tmp_path: Path, file_format: str, settings: dict[str, str], zone: str
+):
+    for data_type, values in {"timestamp": ANY_MOMENTS, "date": DATES}.items():
+        path = str(tmp_path / data_type)
+        with settings_of(spark, {"spark.sql.session.timeZone": zone}):
+            with settings_of(spark, settings):
+                written = Written(spark, path, file_format, data_type, values)
+                found = written.found(spark)
+            by_others = written.found(spark)
+        stored = [(row, value) for row, is_stored, value in written.expected if is_stored]
+        assert len(stored) > len(values) / 4
+        for row, value in stored:
+            assert found.count(row) == by_others.count(row) == 1, value
+
+
+class Written:
+    """Values in the files of a format, and for each one whether the check passes it."""
+
+    def __init__(
+        self, spark: SparkSession, path: str, file_format: str, data_type: str, values: list[str]
+    ):
+        is_alone = file_format in ("text", "csv alone")
+        self.path, self.file_format = path, file_format.split()[0]
+        self.schema = f"v {data_type}" if is_alone else f"id int, v {data_type}"
+        names = ["v"] if is_alone else ["id", "v"]
+        self.shown = [*names[:-1], f"{SHOWN.get(data_type, 'v')} as v"]
+        rows = (f"{n} as id, cast({value} as {data_type}) as v" for n, value in enumerate(values))
+        frame = spark.sql(" union all ".join(f"select {row}" for row in rows)).coalesce(1)
+        stored_type = frame.schema["v"].dataType
+        condition = stored_condition("v", stored_type, self.file_format, is_alone) or "true"
+        frame.select(*names).write.format(self.file_format).save(path)
+        shown = f"struct({', '.join(self.shown)})"
+        expected = frame.selectExpr(shown, condition, "id").collect()
+        self.expected = [(repr(row), is_stored, values[n]) for row, is_stored, n in expected]
+
+    def found(self, spark: SparkSession) -> list[str]:
+        """Read the values back."""
+        stored = spark.read.format(self.file_format).schema(self.schema).load(self.path)
+        return [repr(row) for row in stored.selectExpr(*self.shown).collect()]
 
 
 MODEL = """

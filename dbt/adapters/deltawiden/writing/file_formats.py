@@ -25,7 +25,7 @@ from dbt.adapters.deltawiden.sql.raised_errors import (
     LOSSY_FORMAT_VALUE,
     failure_sql,
 )
-from dbt.adapters.deltawiden.sql.types import every_type, type_text
+from dbt.adapters.deltawiden.sql.types import every_type, type_sql, type_text
 from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.writing.partition_values import is_utf8_sql
 from dbt.adapters.deltawiden.writing.value_check import warn_unchecked_columns
@@ -34,8 +34,13 @@ from dbt.adapters.deltawiden.writing.value_check import warn_unchecked_columns
 # empty text is read as null.
 _CSV_TEXT = r"\A[^\x00-\x20]([^\x00\r\n]*[^\x00-\x20])?\z"
 _ONE_LINE = r"\A[^\r\n]*\z"
-# Times are written in milliseconds.
-_MICROSECONDS = r"\.[0-9]{4,6}$"
+# A date or time as Spark writes it in a format: without microseconds. Spark's version and its
+# settings timeParserPolicy and supportSecondOffsetFormat decide whether the text has the seconds of
+# an offset, and in which calendar it is.
+_TEXTS = {
+    "csv": "to_csv(named_struct('v', {}))",
+    "json": "get_json_object(to_json(named_struct('v', {})), '$.v')",
+}
 _NEVER = "false"
 _ADDS_COLUMNS = (OnSchemaChange.APPEND_NEW_COLUMNS, OnSchemaChange.SYNC_ALL_COLUMNS)
 _UNREADABLE_LINES = "spark.sql.columnNameOfCorruptRecord"
@@ -108,22 +113,18 @@ def _csv(value: str, data_type: DataType) -> str | None:
         return f"{value} rlike {literal(_CSV_TEXT)} and {is_utf8_sql(value)}"
     if isinstance(data_type, spark.BinaryType):
         return _NEVER
-    return _in_milliseconds(value) if _is_time(data_type) else None
+    return _is_read_back(value, data_type, "csv") if _has_pattern(data_type) else None
 
 
 def _json(value: str, data_type: DataType) -> str | None:
-    if _is_time(data_type):
-        return _in_milliseconds(value)
-    if any(map(_is_changed_in_json, every_type(data_type))):
+    if any(map(_has_other_keys, every_type(data_type))):
         return _NEVER
-    return _unless_any_leaf(value, data_type, _is_not_utf8)
+    return _unless_any_leaf(value, data_type, _changed_in_json)
 
 
-def _is_changed_in_json(inner: DataType) -> bool:
-    if isinstance(inner, spark.MapType):
-        # Spark can't read other keys.
-        return not isinstance(inner.keyType, spark.StringType)
-    return _is_time(inner)
+def _has_other_keys(inner: DataType) -> bool:
+    # Spark can't read them.
+    return isinstance(inner, spark.MapType) and not isinstance(inner.keyType, spark.StringType)
 
 
 def _unless_any_leaf(value: str, data_type: DataType, changed: OfLeaf) -> str | None:
@@ -131,7 +132,9 @@ def _unless_any_leaf(value: str, data_type: DataType, changed: OfLeaf) -> str | 
     return found and f"not coalesce({found}, false)"
 
 
-def _is_not_utf8(value: str, data_type: DataType, path: Path) -> str | None:
+def _changed_in_json(value: str, data_type: DataType, path: Path) -> str | None:
+    if _has_pattern(data_type):
+        return f"not ({_is_read_back(value, data_type, 'json')})"
     return f"not ({is_utf8_sql(value)})" if isinstance(data_type, spark.StringType) else None
 
 
@@ -146,12 +149,14 @@ def _changed_in_orc(value: str, data_type: DataType, path: Path) -> str | None:
     return None
 
 
-def _is_time(data_type: DataType) -> bool:
-    return isinstance(data_type, spark.TimestampType | spark.TimestampNTZType)
+def _has_pattern(data_type: DataType) -> bool:
+    """Return whether Spark writes values of a type by a pattern of dates and times."""
+    return isinstance(data_type, spark.DateType | spark.TimestampType | spark.TimestampNTZType)
 
 
-def _in_milliseconds(value: str) -> str:
-    return f"cast({value} as string) not rlike {literal(_MICROSECONDS)}"
+def _is_read_back(value: str, data_type: DataType, file_format: str) -> str:
+    text = _TEXTS[file_format].format(value)
+    return f"try_cast({text} as {type_sql(data_type)}) <=> {value}"
 
 
 def _shown_sql(value: str, data_type: DataType) -> str:
