@@ -137,7 +137,7 @@ ENGINE_TESTS := tests/conformance $(addprefix tests/functional/test_, \
 	void_columns.py plan_on_delta.py drop_type_widening.py drop_by_sql.py snapshots.py python_models.py \
 	merge_clauses.py replace_where.py liquid_clustering.py optimize.py optimize_after_run.py vacuum.py \
 	analyze.py tblproperties.py persist_docs.py declared_columns.py renamed_columns.py \
-	restore_and_backfill.py backfill_new_columns.py)
+	restore_and_backfill.py backfill_new_columns.py file_formats.py)
 DBT_TESTS := tests/unit $(addprefix tests/functional/test_, \
 	incremental.py type_widening_config.py snapshots.py python_models.py contracts.py tblproperties.py \
 	widen_columns.py report_type_widening.py check_type_widening.py errors.py start.py catalog.py \
