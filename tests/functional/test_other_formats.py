@@ -5,6 +5,7 @@ from pyspark.sql import SparkSession
 
 from tests.functional.operate import document
 from tests.functional.support import dbt
+from tests.small import settings_of
 
 MODEL = """
 {{{{ config(materialized='incremental', file_format='parquet',
@@ -184,3 +185,50 @@ class TestAColumnWithADefaultThatTheModelLacks:
 @pytest.mark.usefixtures("by_sql_alone")
 class TestADefaultBySql(TestAColumnWithADefaultThatTheModelLacks):
     """On a Thrift server."""
+
+
+PARTS = """
+{{{{ config(materialized='{}', partition_by='p', file_format='parquet', {}) }}}}
+select {{{{ var('p') }}}} as id, {{{{ var('p') }}}} as p
+"""
+KEEPING = {
+    "spark.sql.legacy.allowNonEmptyLocationInCTAS": "true",
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
+}
+
+
+class TestAFolderWithThePartitionsOfAnEarlierTable:
+    """Spark leaves the files of a table that is dropped and has a folder of its own."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        overwrites = "incremental_strategy='insert_overwrite'"
+        return {
+            "made.sql": PARTS.format("table", ""),
+            "overwritten.sql": PARTS.format("incremental", overwrites),
+        }
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"loaded.csv": "id,p\n1,1\n2,1\n3,2\n"}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"size.sql": "{% macro default__get_batch_size() %}{% do return(2) %}{% endmacro %}"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self, tmp_path_factory):
+        root = {"+location_root": str(tmp_path_factory.mktemp("root"))}
+        seeds = {**root, "+file_format": "parquet", "+partition_by": "p"}
+        return {"models": root, "seeds": seeds}
+
+    def test_has_only_the_new_rows(self, project, table, spark: SparkSession):
+        with settings_of(spark, KEEPING):
+            for p in (1, 2):
+                run = dbt("build", "--full-refresh", p=p)
+                for name in ("made", "overwritten", "loaded"):
+                    assert run.status(name) == "success", run.message(name)
+                    spark.catalog.refreshTable(table(name).name)
+                for name in ("made", "overwritten"):
+                    assert table(name).rows("id", "p") == [(p, p)]
+                assert table("loaded").rows("id", "p") == [(1, 1), (2, 1), (3, 2)]

@@ -8,7 +8,7 @@ that table. The adapter stores whose table it is as properties of a new table wi
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import name_sql, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.statements import set_properties
+from dbt.adapters.deltawiden.writes.node_settings import OVERWRITE_MODE
 
 RELATION_PROPERTY, TARGET_PROPERTY = "dbt.relation", "dbt.target"
 """The table properties that say whose table a folder has."""
@@ -98,6 +99,15 @@ class TableFolders:
         """Return the properties that say that a table is this one."""
         name = name_sql(*in_session_catalog(relation_path(relation)))
         return {RELATION_PROPERTY: name, TARGET_PROPERTY: str(self._adapter.config.target_name)}
+
+    def overwrite_all(self, table: SparkRelation, run: Callable[..., Any], *given: Any) -> None:
+        """Run a statement that fills a new table, whose folder can have files of an earlier one.
+
+        In the mode ``dynamic``, Spark would keep the partitions for which there are no rows.
+        """
+        with self._backend.with_setting(OVERWRITE_MODE, "static"):
+            run(*given)
+        self._backend.execute(f"refresh table {table.render()}")
 
     def prepare(self, node: Any) -> None:
         """Check the folder of a node's table, before dbt compiles the node.

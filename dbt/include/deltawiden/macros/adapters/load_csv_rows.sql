@@ -72,7 +72,9 @@
   {%- set statements = [] -%}
   {%- for sql, values in adapter.seeds().inserts(
       model, this, agate_table, get_batch_size(), get_binding_char(), is_in_files) -%}
-    {%- do adapter.add_query(sql, bindings=values, abridge_sql_log=True) -%}
+    {%- do adapter.folders().overwrite_all(this, adapter.add_query, sql, True, values, True)
+        if loop.first and is_in_files and config.get('partition_by')
+        else adapter.add_query(sql, bindings=values, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}
 

@@ -52,8 +52,16 @@
   {%- if existing_relation is not none and not is_replaced -%}
     {% do _deltawiden_drop_for(query, existing_relation) %}
   {%- endif -%}
+  {#- A folder can have partitions of an earlier table. -#}
+  {%- set may_keep = config.get('partition_by') and file_format not in ['delta', 'iceberg'] and location_clause() | trim -%}
+  {%- do adapter.folders().overwrite_all(target_relation, _deltawiden_run_main, create_sql) if may_keep
+      else _deltawiden_run_main(create_sql) -%}
+{% endmacro %}
+
+
+{% macro _deltawiden_run_main(sql) %}
   {%- call statement('main') -%}
-    {{ create_sql }}
+    {{ sql }}
   {%- endcall -%}
 {% endmacro %}
 
