@@ -80,10 +80,11 @@ PREDICATE = """
 """
 
 TWICE = """
-{{ config(materialized='incremental', unique_key=['id', 'day'], incremental_strategy='merge') }}
+{{ config(materialized='incremental', unique_key=['id', 'at'], incremental_strategy='merge') }}
+select id, timestamp(day) as at, x from
 {% if is_incremental() %}
-select * from values (1, 'a', 1), (1, 'a', 2), (7, 'b', 1), (7, 'b', 2) as v(id, day, x)
-{% else %} select 1 as id, 'a' as day, 0 as x {% endif %}
+values (1, '2024-01-01', 1), (1, '2024-01-01', 2), (7, '2024-01-02', 1), (7, '2024-01-02', 2)
+{% else %} values (1, '2024-01-01', 0) {% endif %} as v(id, day, x)
 """
 
 
@@ -251,7 +252,7 @@ class TestWithOtherChanges:
         assert run.status("twice") == "error"
         message = " ".join(run.message("twice").split())
         assert "has several rows for one row of" in message
-        assert "id = 1, day = a (2 rows)" in message
+        assert "id = 1, at = 2024-01-01 00:00:00 (2 rows)" in message
         # No row of the table has this key, so it is not the reason.
         assert "id = 7" not in message
         assert table("twice").version == before

@@ -4,6 +4,7 @@ from tests.functional.test_backfill_new_columns import TestNewColumns
 from tests.functional.test_char import TestCharColumns, TestSnapshotsOfCharSources
 from tests.functional.test_check_type_widening import TestCheck
 from tests.functional.test_contracts import TestContracts
+from tests.functional.test_cursor import TestAModelThatReadsWhatIsNew
 from tests.functional.test_custom_strategy import TestStrategyOfTheProject
 from tests.functional.test_downstream import TestForecast
 from tests.functional.test_errors import TestErrors
@@ -57,6 +58,7 @@ class TestClusteringOfExistingTables(TestExistingTables):
 
 __all__ = [
     "TestAModelThatReadsItsOwnTable",
+    "TestAModelThatReadsWhatIsNew",
     "TestBackfill",
     "TestBatches",
     "TestCharColumns",

@@ -126,6 +126,13 @@ class TestConcat(BaseConcat):
 
 
 class TestCurrentTimestampNaive(BaseCurrentTimestampNaive):
+    @pytest.fixture(scope="class")
+    def spark_target(self, spark_target):
+        if spark_target["type"] == "spark":
+            return spark_target
+        given = {**spark_target["server_side_parameters"], "spark.sql.session.timeZone": "UTC"}
+        return {**spark_target, "server_side_parameters": given}
+
     @pytest.fixture(scope="class", autouse=True)
     def in_utc(self):
         with process_zone("UTC"):

@@ -1,4 +1,4 @@
-"""PySpark returns times in the zone of its process, not in the zone of the session."""
+"""PySpark, and so dbt-spark, returns times in the zone of its process."""
 
 import os
 import time
@@ -10,7 +10,9 @@ from unittest.mock import patch
 @contextmanager
 def process_zone(zone: str) -> Iterator[None]:
     """Set the time zone of the process."""
-    with patch.dict(os.environ, TZ=zone):
+    try:
+        with patch.dict(os.environ, TZ=zone):
+            time.tzset()
+            yield
+    finally:
         time.tzset()
-        yield
-    time.tzset()

@@ -10,7 +10,7 @@ from dbt.adapters.spark.connections import SparkConnectionWrapper
 from dbt_common.exceptions import DbtDatabaseError
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType, TimestampNTZType, TimestampType
 
 from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.spark.scala import (
     set_active_session,
 )
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.types import contains, fields_in, with_types_in
 
 _PROPERTY = "spark.job.description"
 """The local property that Spark's UI shows for a job and for a query, as
@@ -75,6 +76,7 @@ class SessionConnection(SparkConnectionWrapper):
         self._typed: tuple[str, DataFrame] | None = None
         self._job_description = JobDescription()
         self._has_copied = False
+        self._in_session_zone = True
 
     def describe_jobs(self, name: str | None) -> None:
         """Show a name as the description of the jobs that this thread starts in Spark's UI."""
@@ -83,6 +85,7 @@ class SessionConnection(SparkConnectionWrapper):
     def cursor(self) -> "SessionConnection":
         """Return a new cursor, so that statements can be nested."""
         self._last_cursor, self._typed = SessionConnection(self.session), None
+        self._last_cursor._in_session_zone = self._in_session_zone
         return self._last_cursor
 
     def use_copy(self) -> None:
@@ -158,6 +161,15 @@ class SessionConnection(SparkConnectionWrapper):
         finally:
             self.session = shared
 
+    @contextlib.contextmanager
+    def with_moments(self) -> Iterator[None]:
+        """Return timestamps as PySpark does, for ``instant``: in the zone of this process."""
+        self._in_session_zone = False
+        try:
+            yield
+        finally:
+            self._in_session_zone = True
+
     def fetchall(self) -> list[Row]:
         """Fetch all remaining rows of the last result."""
         rows, self._rows = self._remaining(), []
@@ -170,7 +182,7 @@ class SessionConnection(SparkConnectionWrapper):
         """
         if self._rows is None and not self._fetched:
             with errors_as_dbt_errors():
-                rows = self._frame.take(size) if self._frame is not None else []
+                rows = self._read_frame().take(size) if self._frame is not None else []
             self._fetched = len(rows)
             return rows
         remaining = self._remaining()
@@ -185,9 +197,12 @@ class SessionConnection(SparkConnectionWrapper):
     def _remaining(self) -> list[Row]:
         if self._rows is None:
             with errors_as_dbt_errors():
-                rows = self._frame.collect() if self._frame is not None else []
+                rows = self._read_frame().collect() if self._frame is not None else []
             self._rows = rows[self._fetched :]
         return self._rows
+
+    def _read_frame(self) -> Any:
+        return in_session_zone(self._frame) if self._in_session_zone else self._frame
 
     @property
     def description(self) -> Sequence[tuple[str, Any, None, None, None, None, bool]]:
@@ -236,6 +251,31 @@ class SessionConnection(SparkConnectionWrapper):
             frame = self.session.sql(query)
         self._analysed = query, frame
         return analysed_plan(frame)
+
+
+def in_session_zone(frame: Any) -> Any:
+    """Convert the timestamps of a frame to the times that its session shows for them.
+
+    A Thrift server returns these times, and ``timestamp'...'`` reads them. PySpark would return
+    those of this process's zone. Spark itself knows each zone that a session can have.
+    """
+    fields = frame.schema.fields
+    if not any(contains(field.dataType, TimestampType) for field in fields):
+        return frame
+    # By names of our own, because names can be equal, or have dots and backticks.
+    numbered = frame.toDF(*(f"c{number}" for number in range(len(fields))))
+    return numbered.select(
+        [
+            numbered[f"c{number}"].cast(_without_zone(field.dataType)).alias(field.name)
+            for number, field in enumerate(fields)
+        ]
+    )
+
+
+def _without_zone(data_type: DataType) -> DataType:
+    if isinstance(data_type, TimestampType):
+        return TimestampNTZType()
+    return with_types_in(data_type, [_without_zone(f.dataType) for f in fields_in(data_type)])
 
 
 @contextlib.contextmanager

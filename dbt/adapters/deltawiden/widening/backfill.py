@@ -192,11 +192,14 @@ def repeated_keys_sql(
 
     It fails where ``backfill_sql`` would, because it computes the same values of each row.
     """
-    grouped = ", ".join(key_names(keys))
+    names = key_names(keys)
+    # As text, a timestamp has the session's zone.
+    texts = ", ".join(f"cast({name} as string)" for name in names)
     # Spark does not compute what nothing uses. No map or variant has a hash, but its text has one.
     values = ", ".join(f"cast({_value(column)} as string)" for column in columns)
     selected = ", ".join([*selected_keys(keys), f"xxhash64({values}) as DBT_INTERNAL_H"])
     return (
-        f"select {grouped}, count(*) from (select {selected} from ({in_lines(query)}) t) "
-        f"group by {grouped} having count(*) > 1 and max(DBT_INTERNAL_H) is not null limit 5"
+        f"select {texts}, count(*) from (select {selected} from ({in_lines(query)}) t) "
+        f"group by {', '.join(names)} "
+        "having count(*) > 1 and max(DBT_INTERNAL_H) is not null limit 5"
     )

@@ -47,8 +47,10 @@ def _duplicates(
     names = [quote_once(key) for key in keys]
     matches = " and ".join(f"s.{name} = t.{name}" for name in names)
     values = ", ".join(f"s.{name}" for name in names)
+    # As text, a timestamp has the session's zone.
+    texts = ", ".join(f"cast(s.{name} as string)" for name in names)
     query = (
-        f"select {values}, count(*) as DBT_INTERNAL_COUNT from {source} as s "
+        f"select {texts}, count(*) as DBT_INTERNAL_COUNT from {source} as s "
         f"where exists (select 1 from {target} as t where {matches}) group by {values} "
         # Spark 3.5 can't sort by an aggregate of the filter.
         f"having count(*) > 1 order by DBT_INTERNAL_COUNT desc limit {_SHOWN_KEYS}"

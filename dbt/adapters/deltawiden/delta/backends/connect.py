@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
+from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
 from pyspark.sql.types import StringType, StructField, StructType
@@ -17,6 +18,11 @@ class ConnectBackend(SqlBackend):
     """Reads schemas with the session, and uses SQL for the rest. See ``SqlBackend``."""
 
     has_session = True
+
+    def fetch_rows(self, query: str) -> Sequence[Any]:
+        # A time in the session's zone can be two moments.
+        with self._handle().with_moments():
+            return super().fetch_rows(query)
 
     def setting(self, key: str) -> str | None:
         # A statement SET would make a copy of the session: see ``connections``.
