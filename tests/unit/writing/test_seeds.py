@@ -11,11 +11,11 @@ from pyspark.sql.types import IntegerType
 from dbt.adapters.deltawiden.sql.types import parse_type, type_text
 from dbt.adapters.deltawiden.writing.seeds import (
     SeedRefused,
-    _check,
     _exact_type,
     _zone,
     check_seed,
     seed_values,
+    text_check,
 )
 
 
@@ -69,7 +69,7 @@ from dbt.adapters.deltawiden.writing.seeds import (
     ],
 )
 def test_a_column_stores_the_value_of_a_text(column, stored, refused):
-    is_exact = _check(parse_type(column))
+    is_exact = text_check(parse_type(column))
     assert [text for text in stored if not is_exact(text)] == []
     assert [text for text in refused if is_exact(text)] == []
 
@@ -89,21 +89,21 @@ def test_a_column_stores_the_value_of_a_text(column, stored, refused):
     ],
 )
 def test_a_text_with_spaces_and_digits_that_spark_does_not_read_is_refused(column, text):
-    assert not _check(parse_type(column))(text)
+    assert not text_check(parse_type(column))(text)
 
 
 def test_a_time_that_the_zone_of_the_session_skips_is_none_of_a_timestamp():
     skipped = "2024-03-10 02:30:00"
     new_york = ZoneInfo("America/New_York")
-    is_exact = _check(parse_type("timestamp"), new_york)
+    is_exact = text_check(parse_type("timestamp"), new_york)
     assert not is_exact(skipped)
     for kept in (f"{skipped} Z", "2024-03-10 03:30:00", "2024-11-03 01:30:00", "2024-03-10"):
         assert is_exact(kept)
     # Outside of Python's range in UTC.
     assert is_exact("9999-12-31 23:59:59")
-    assert _check(parse_type("timestamp"), ZoneInfo("Asia/Tokyo"))("0001-01-01")
-    assert _check(parse_type("timestamp"), None)(skipped)
-    assert _check(parse_type("timestamp_ntz"), new_york)(skipped)
+    assert text_check(parse_type("timestamp"), ZoneInfo("Asia/Tokyo"))("0001-01-01")
+    assert text_check(parse_type("timestamp"), None)(skipped)
+    assert text_check(parse_type("timestamp_ntz"), new_york)(skipped)
 
 
 @pytest.mark.parametrize(

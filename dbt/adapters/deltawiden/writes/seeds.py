@@ -27,6 +27,7 @@ from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writing.fixtures import check_fixture
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
 
@@ -38,6 +39,8 @@ _VALUES_OF_A_QUERY = 1_000
 
 class Seeds:
     """The seeds of one adapter."""
+
+    check_fixture = staticmethod(check_fixture)
 
     def __init__(self, backend: SqlBackend, evolution: TableEvolution, adapter: Any) -> None:
         self._backend = backend

@@ -149,7 +149,9 @@ def _exact_type(texts: Sequence[str], declared: DataType) -> DataType:
     )
     candidates += [spark.LongType(), *_decimals(texts), spark.DoubleType()]
     candidates += [spark.DateType(), spark.TimestampNTZType()]
-    return next((each for each in candidates if all(map(_check(each), texts))), spark.StringType())
+    return next(
+        (each for each in candidates if all(map(text_check(each), texts))), spark.StringType()
+    )
 
 
 def _decimals(texts: Sequence[str]) -> Iterator[DataType]:
@@ -221,7 +223,7 @@ def _refused(
 ) -> Iterator[_Cell]:
     columns = [(index, name, types[name]) for index, name in enumerate(table.column_names)]
     checks = [
-        (index, name, parsed, _check(parsed, zone))
+        (index, name, parsed, text_check(parsed, zone))
         for index, name, parsed in columns
         if parsed is not None
     ]
@@ -303,7 +305,7 @@ def _is_skipped(value: date, zone: tzinfo | None) -> bool:
     return shown.replace(tzinfo=None) != moment
 
 
-def _check(column: DataType, zone: tzinfo | None = None) -> Callable[[str], bool]:
+def text_check(column: DataType, zone: tzinfo | None = None) -> Callable[[str], bool]:
     """Return a function that checks whether a column of a type stores the value of a text."""
     if type(column) in INTEGER_BITS:
         limit = 1 << INTEGER_BITS[type(column)]
