@@ -29,6 +29,7 @@ PAGES = {
     "location_root": "folders.md",
     "liquid_clustered_by": "clustering.md",
     "catalog_name": "catalogs.md",
+    "sql_header": "from-dbt-spark.md#what-stops-that-did-not-stop-before",
 }
 # What is accepted of a configuration whose other values are no error.
 IGNORED = {"optimize": f"{AFTER_RUN}. Another value is ignored with a warning"}

@@ -23,6 +23,7 @@ from dbt.adapters.deltawiden.config.renamed_columns import Columns, rename_probl
 from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.sql.literals import property_text
+from dbt.adapters.deltawiden.sql.queries import GAP
 
 STRICT = "strict"
 """The value of ``store_assignment_policy``."""
@@ -203,6 +204,7 @@ def configuration_problems(
         *rename_problems(config, columns),
         *backfill_problems(config),
         *_idle_problems(config),
+        *_header_problems(config, is_own),
         *option_problems(config),
         *strategy_problems(config, is_own),
     ]
@@ -223,6 +225,21 @@ def _idle_problems(config: Mapping[str, Any]) -> Iterator[str]:
             "that widens sets the property to true, and the next run sets it back. Remove one of "
             "the two."
         )
+
+
+def _header_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) -> Iterator[str]:
+    """Refuse the statement ``sql_header``, which dbt-spark's materializations leave out."""
+    kind, header = config.get("materialized"), str(config.get("sql_header") or "")
+    runs_own = any(is_own(f"materialization_{kind}_{of}") for of in ("deltawiden", "spark"))
+    if kind not in ("table", "view", "incremental", "snapshot") or runs_own:
+        return
+    # A macro can render nothing but comments for this adapter.
+    if not re.fullmatch(rf"(?:{GAP}|;)*", f"{header}\n", re.DOTALL):
+        accepted = (
+            "nothing. dbt-spark does not run it. If the model needs the statement, run it in a "
+            "pre_hook: that runs in the same session, before the model"
+        )
+        yield problem("sql_header", header.strip(), accepted)
 
 
 def check_location_keys(config: Any, name: str) -> None:
