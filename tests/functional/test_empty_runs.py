@@ -91,6 +91,52 @@ class TestEmptyRuns:
             assert table(name).rows("id") == [(0,), (1,)], name
 
 
+COUNTED = """
+{{{{ config(materialized='incremental', unique_key='day', {config}) }}}}
+select date'2026-01-01' as day, count(*) as n from {{{{ ref('numbers') }}}}
+"""
+FRAME = """
+def model(dbt, session):
+    dbt.config(materialized="incremental", incremental_strategy="append")
+    return dbt.ref("numbers")
+"""
+COUNTED_SNAPSHOT = """
+{% snapshot counted_snapshot %}
+{{ config(target_schema=target.schema, unique_key='day', strategy='check', check_cols='all') }}
+select date'2026-01-01' as day, count(*) as n from {{ ref('numbers') }}
+{% endsnapshot %}
+"""
+
+
+class TestEmptyRunsOfQueriesThatHaveRowsAllTheSame:
+    """An aggregate has a row of no rows, and dbt.ref of a Python model has all rows."""
+
+    COUNTED = {"counted": "append", "counted_by_day": "merge", "counted_again": "delete+insert"}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"counted_snapshot.sql": COUNTED_SNAPSHOT}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {
+            f"{name}.sql": COUNTED.format(config=f"incremental_strategy='{strategy}'")
+            for name, strategy in self.COUNTED.items()
+        }
+        return {**models, "frame.py": FRAME, "numbers.sql": NUMBERS}
+
+    def test_write_no_row(self, project, table):
+        dbt("build")
+        run = dbt("build", "--exclude", "numbers", "--empty")
+        for name in self.COUNTED:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).rows("n") == [(2,)], name
+        assert run.status("frame") == "success", run.message("frame")
+        assert table("frame").rows("id") == [(0,), (1,)]
+        assert run.status("counted_snapshot") == "success", run.message("counted_snapshot")
+        assert table("counted_snapshot").rows("n", "dbt_valid_to") == [(2, None)]
+
+
 MOMENTS = """
 {{ config(materialized='table', event_time='at') }}
 select id, timestamp'2026-01-01 10:00:00' + make_interval(0, 0, 0, id) as at

@@ -14,12 +14,7 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.project_macros import is_replaced
-from dbt.adapters.deltawiden.config.strategies import (
-    INSERT_OVERWRITE,
-    MERGE,
-    MICROBATCH,
-    REPLACE_WHERE,
-)
+from dbt.adapters.deltawiden.config.strategies import MERGE, MICROBATCH, REPLACE_WHERE
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.spark.settings import AUTO_MERGE
@@ -246,7 +241,7 @@ class IncrementalWrites:
             existing=existing,
             target=target,
             is_custom=spec.is_written_by_project and spec.strategy != MERGE,
-            is_empty=spec.is_empty and _may_remove_rows(spec),
+            is_empty=spec.is_empty,
             is_merge_replaced=spec.is_written_by_project and spec.strategy == MERGE,
         )
         if not write.is_custom:
@@ -374,13 +369,6 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
         if not (isinstance(write.replaced, ReplaceWhere) and _NOT_A_FILTER.search(str(error.msg))):
             raise
         run_write(replace(write, can_replace_where=False))
-
-
-def _may_remove_rows(spec: ModelSpec) -> bool:
-    """Return whether a write without rows could remove rows of the table."""
-    if spec.is_written_by_project or spec.merge_clauses.not_matched_by_source_action:
-        return True
-    return spec.strategy in (INSERT_OVERWRITE, MICROBATCH, REPLACE_WHERE)
 
 
 def _match_keys(context: Context, spec: ModelSpec) -> Callable[[str, str], str]:

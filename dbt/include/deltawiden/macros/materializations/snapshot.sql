@@ -73,7 +73,9 @@
   {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
   {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
   {%- set rows = adapter.staged_rows_sql(context, staging, target_relation, plan) -%}
-  {%- if flags.EMPTY or invocation_args_dict.get('sample') -%}
+  {%- if flags.EMPTY -%}
+    {%- set rows = '(select * from ' ~ rows ~ ' limit 0)' -%}
+  {%- elif invocation_args_dict.get('sample') -%}
     {#- A row that the query lacks is not deleted: dbt has left it out. -#}
     {%- set rows = '(select * from ' ~ rows ~ " where dbt_change_type = 'update' or (dbt_change_type = 'insert'"
         ~ (' and ' ~ columns.dbt_is_deleted ~ " = 'False'" if strategy.hard_deletes == 'new_record' else '') ~ '))' -%}
