@@ -528,3 +528,20 @@ class TestASchemaOfDigits:
             assert run.status("digits") == "success", run.message("digits")
         assert spark.table(f"`{schema}`.digits").count() == 1
         spark.sql(f"drop schema `{schema}` cascade")
+
+
+class TestKeysWhoseTextsAreEqualTogether:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select a, b, timestamp'2024-01-01' + make_dt_interval(n) as at from values "
+        query += "('x|y', 'z', {{ var('day', 0) }}), ('x', 'y|z', 0) as t(a, b, n) "
+        query += "where n < {{ var('days', 9) }}"
+        text = snapshot("pairs", f"{TIMESTAMP}, hard_deletes='invalidate'", query)
+        return {"pairs.sql": text.replace("unique_key='id'", "unique_key=['a', 'b']")}
+
+    def test_have_versions_of_their_own(self, project, table):
+        for variables in ({}, {"day": 1}, {"day": 1, "days": 1}, {"day": 1, "days": 1}):
+            run = dbt("snapshot", **variables)
+            assert run.status("pairs") == "success", run.message("pairs")
+        rows = table("pairs").rows("a", "b", "dbt_valid_to is null")
+        assert rows == [("x", "y|z", True), ("x|y", "z", False), ("x|y", "z", False)]
