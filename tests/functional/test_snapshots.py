@@ -459,14 +459,19 @@ class TestAnEndOfAnotherTypeThanTheTimes:
         config = "strategy='timestamp', updated_at='at', dbt_valid_to_current='{}'"
         query = "select 1 as id, timestamp_ntz'2024-03-10 02:30:00' as at"
         ends = {"moment": "to_timestamp(\\'9999-12-31\\')", "zoneless": "to_date(\\'9999-12-31\\')"}
+        of_days = snapshot(
+            "of_days", config.format(ends["moment"]), "select 1 as id, date'2024-03-10' as at"
+        )
         return {
-            f"{name}.sql": snapshot(name, config.format(end), query) for name, end in ends.items()
+            "of_days.sql": of_days,
+            **{f"{n}.sql": snapshot(n, config.format(end), query) for n, end in ends.items()},
         }
 
     def test_is_refused_if_it_would_shift_the_times(self, project, table, spark: SparkSession):
         run = dbt("snapshot")
-        assert "to_timestamp_ntz('9999-12-31')" in run.message("moment")
-        assert not spark.catalog.tableExists(table("moment").name)
+        for name in ("moment", "of_days"):
+            assert "to_timestamp_ntz('9999-12-31')" in run.message(name)
+            assert not spark.catalog.tableExists(table(name).name)
         assert run.status("zoneless") == "success", run.message("zoneless")
         assert table("zoneless").types["dbt_valid_to"] == "timestamp_ntz"
 
@@ -528,6 +533,54 @@ class TestASchemaOfDigits:
             assert run.status("digits") == "success", run.message("digits")
         assert spark.table(f"`{schema}`.digits").count() == 1
         spark.sql(f"drop schema `{schema}` cascade")
+
+
+END = "timestamp'9999-12-31 00:00:00+00:00'"
+IN_ZONE = "pre_hook='set spark.sql.session.timeZone = ' ~ var('zone', 'UTC'), "
+
+
+class TestAnEndThatIsAnotherTimeInAnotherTimeZone:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select id, timestamp'2024-01-0{{ var('day', 1) }} 00:00:00+00:00' as at, "
+        query += "{{ var('day', 1) }} as n from range(2)"
+        ends = {"dated": "to_date('9999-12-31')", "timed": "to_timestamp('9999-12-31')"}
+        later = f"(none if var('zone') == 'Europe/Berlin' else \"{END}\")"
+        strategies = {
+            "stamped": "strategy='timestamp', updated_at='at', ",
+            "checked": "strategy='check', check_cols='all', ",
+        }
+        return {
+            f"{strategy}_{name}.sql": snapshot(
+                f"{strategy}_{name}", f"{IN_ZONE}{config}dbt_valid_to_current={end}", query
+            )
+            for strategy, config in strategies.items()
+            for name, end in (
+                *((name, f'var("end", "{end}")') for name, end in ends.items()),
+                ("fixed", f'"{END}"'),
+                ("later", later),
+            )
+        }
+
+    def test_is_refused_before_each_row_is_stored_again(self, project, table, spark, snapshots):
+        names = [file.removesuffix(".sql") for file in snapshots]
+        refused = [name for name in names if name.endswith(("dated", "timed"))]
+        dbt("snapshot", zone="Europe/Berlin")
+        run = dbt("snapshot", zone="UTC")
+        for name in names:
+            assert len(table(name).rows()) == 2
+            assert run.status(name) == ("error" if name in refused else "success"), name
+        for name in refused:
+            message = run.message(name)
+            assert "`dbt_valid_to` is 9999-12-30 23:00:00 in UTC" in message
+            assert "set dbt_valid_to_current to " + END in message
+            spark.sql(re.search(r"Run: (update .*)", message)[1])
+        for zone, day in (("Asia/Tokyo", 1), ("UTC", 2), ("America/Los_Angeles", 2)):
+            run = dbt("snapshot", zone=zone, day=day, end=END)
+        for name in names:
+            assert run.status(name) == "success", run.message(name)
+            rows = table(name).rows("id", "n", f"dbt_valid_to = {END}")
+            assert rows == [(0, 1, False), (0, 2, True), (1, 1, False), (1, 2, True)], name
 
 
 class TestKeysWhoseTextsAreEqualTogether:

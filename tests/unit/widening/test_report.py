@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.widening.report import (
     changes_text,
     dates_text,
     lossy_text,
+    other_end_text,
     perhaps_renamed_text,
     refusals_text,
     warning_texts,
@@ -184,6 +185,25 @@ def test_the_command_for_a_snapshot_with_dates_reads_any_name():
         "relations": ["`my schema`.`it's`"],
         "columns": {"`valid to`": "timestamp_ntz", "`x.y`": "timestamp_ntz"},
     }
+
+
+@pytest.mark.parametrize(
+    ("current", "fixed"),
+    [
+        ("to_date('9999-12-31')", False),
+        ("to_timestamp('9999-12-31 00:00:00')", False),
+        ("timestamp'9999-12-31 00:00:00+00:00'", True),
+        ("to_timestamp('9999-12-31T00:00:00Z')", True),
+        ('timestamp"2999-12-31 00:00:00 UTC"', True),
+    ],
+)
+def test_another_end_is_set_only_if_the_configured_one_has_no_offset(current, fixed):
+    text = other_end_text("t", "`e`", current, "9999-12-30 23:00:00", "9999-12-31 00:00:00", "UTC")
+    end = current if fixed else "timestamp'9999-12-31 00:00:00+00:00'"
+    assert ("set dbt_valid_to_current to" in text) is not fixed
+    assert (
+        f"update t set `e` = {end} where `e` between timestamp'9999-12-31 00:00:00+00:00'" in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ class ModelSpec:
         defaults: the default values that an enforced contract declares, by column in lower case.
         event_time: the column by which a row of a microbatch model is in a batch.
         batch_size: what the batches of a microbatch model are, for example hours.
+        valid_to_current: the end of a snapshot's current versions, in SQL. Empty if it is null.
         is_written_by_project: whether a macro of the project makes the statement, or the MERGE.
             What it needs is not known.
         is_empty: whether the run writes no row (``--empty``). Then it drops no column, either.
@@ -67,6 +68,7 @@ class ModelSpec:
     defaults: Mapping[str, str] = field(default_factory=dict)
     event_time: str = ""
     batch_size: str = ""
+    valid_to_current: str = ""
     is_written_by_project: bool = False
     is_empty: bool = False
 
@@ -112,6 +114,7 @@ def read_model_spec(
         defaults=declared_defaults(config, columns or {}),
         event_time=str(config.get("event_time") or ""),
         batch_size=str(config.get("batch_size") or ""),
+        valid_to_current=str(config.get("dbt_valid_to_current") or ""),
     )
 
 

@@ -16,6 +16,9 @@ from dbt.adapters.deltawiden.writing.value_check import unchecked_columns_text
 FILTER_SETTINGS = " and ".join(f"{key}={value}" for key, value in SAFE_READS.items())
 """The settings with which filters of Spark are right on every file."""
 
+_END_FOR_ALL = "timestamp'9999-12-31 00:00:00+00:00'"
+_OFFSET = re.compile(r"(?:[+-]\d\d:?\d\d|Z|UTC)\s*['\"]")
+
 
 def changes_text(plan: Plan) -> str:
     """Render the changes of a plan in one line, which is empty if there are none."""
@@ -180,6 +183,24 @@ def shifted_times_text(snapshot: str, zoneless: Sequence[str], with_zone: Sequen
         "times in an hour that the session's time zone skips. Nothing was written.\n"
         "Set dbt_valid_to_current to to_timestamp_ntz('9999-12-31') or to_date('9999-12-31'); or "
         "set on_lossy_write: ignore to store the changed times."
+    )
+
+
+def other_end_text(table: str, column: str, current: str, stored: str, end: str, zone: str) -> str:
+    """Render the error that dbt would not find current versions, because they end otherwise.
+
+    Args:
+        stored, end: the end of these versions, and ``current`` in this session, both in UTC.
+    """
+    fixed = current if _OFFSET.search(current) else _END_FOR_ALL
+    setting = "A time with an offset is the same in each session: set dbt_valid_to_current to "
+    first = "" if fixed == current else f"{setting}{fixed}. "
+    near = " and ".join(f"timestamp'{end}+00:00' {sign} interval 26 hours" for sign in "-+")
+    return (
+        f"{table} has versions whose {column} is {stored} in UTC, and dbt_valid_to_current "
+        f"({current}) is {end} in UTC in this session, whose time zone is {zone}. dbt would not "
+        "find these versions: it would store their rows again, and end none. Nothing was written.\n"
+        f"{first}Run: update {table} set {column} = {fixed} where {column} between {near}"
     )
 
 

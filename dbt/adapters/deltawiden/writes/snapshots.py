@@ -27,6 +27,7 @@ from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
+from dbt.adapters.deltawiden.writes.snapshot_rows import require_one_end
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
 from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 
@@ -67,7 +68,8 @@ class SnapshotEvolution:
 
         Raises:
             SchemaChangeRefused: the plan is refused, or the table has dates for the times at
-                which rows are found deleted, or some times have a time zone and others none.
+                which rows are found deleted, or some times have a time zone and others none, or
+                dbt would not find all current versions.
 
         Source:
             https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
@@ -93,6 +95,7 @@ class SnapshotEvolution:
         keys = frozenset(column.lower() for column in stored.names)
         policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
         self._refuse_shifted_times(schemas.output.fields, columns, spec)
+        require_one_end(self._backend, table, schemas.table, spec, columns)
         plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:
@@ -160,8 +163,10 @@ class SnapshotEvolution:
         if not dates:
             return query
         # All times are of one type. `dbt_valid_to_current` can be a timestamp.
-        has_moments = bool(_times(schema.fields, columns, TimestampType))
-        has_ntz = spec.file_format in _FORMATS_WITH_NTZ and not has_moments
+        moments = _times(schema.fields, columns, TimestampType)
+        if moments and self._can_shift(spec):
+            raise SchemaChangeRefused(report.shifted_times_text(spec.name, dates, moments))
+        has_ntz = spec.file_format in _FORMATS_WITH_NTZ and not moments
         timestamp = "timestamp_ntz" if has_ntz else "timestamp_ltz"
         names = ((field.name, quote(field.name)) for field in schema.fields)
         selected = (f"cast({q} as {timestamp}) as {q}" if name in dates else q for name, q in names)
@@ -173,9 +178,11 @@ class SnapshotEvolution:
         """Refuse to end versions at a time with a zone if their other times have none."""
         zoneless = _times(fields, columns, TimestampNTZType)
         with_zone = _times(fields, columns, TimestampType)
-        mixed = spec.checks_values and zoneless and with_zone
-        if mixed and not has_no_offset_changes(self._backend.time_zone()):
+        if zoneless and with_zone and self._can_shift(spec):
             raise SchemaChangeRefused(report.shifted_times_text(spec.name, zoneless, with_zone))
+
+    def _can_shift(self, spec: ModelSpec) -> bool:
+        return spec.checks_values and not has_no_offset_changes(self._backend.time_zone())
 
 
 def _use_table_spelling(config: Any, columns: Iterable[WrittenColumn]) -> None:

@@ -1,0 +1,59 @@
+"""What the rows of a snapshot's table must be, so that dbt's comparison finds their versions."""
+
+from collections.abc import Mapping
+
+from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql.types import StringType, StructField, StructType, TimestampType
+
+from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.widening import report
+from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
+
+_FARTHEST = "interval 26 hours"
+"""No two time zones are farther apart: https://www.iana.org/time-zones."""
+
+
+def require_one_end(
+    backend: SqlBackend,
+    table: SparkRelation,
+    schema: StructType,
+    spec: ModelSpec,
+    columns: Mapping[str, str],
+) -> None:
+    """Refuse a ``dbt_valid_to_current`` that is not the end which current versions have.
+
+    A date, or a time without an offset, is another moment in each time zone. In another session
+    than the one before, dbt would find no current version, and store every row again.
+
+    Raises:
+        SchemaChangeRefused: versions have an end that is the same time in another time zone.
+
+    Source:
+        dbt's macro ``snapshot_staging_table``, ``snapshotted_data``
+    """
+    column = _column(schema, columns["dbt_valid_to"])
+    current = spec.valid_to_current
+    if not (current and column and isinstance(column.dataType, (TimestampType, StringType))):
+        return
+    name, end = quote(column.name), f"cast({current} as timestamp_ltz)"
+    stored = f"try_cast({name} as timestamp_ltz)"
+    rows = backend.fetch_rows(
+        f"select {_in_utc(stored)}, {_in_utc(end)}, current_timezone() "
+        f"from {relation_sql(table)} where not {name} = {current} "
+        f"and {stored} between {end} - {_FARTHEST} and {end} + {_FARTHEST} limit 1"
+    )
+    if rows:
+        texts = map(str, rows[0])
+        raise SchemaChangeRefused(report.other_end_text(relation_sql(table), name, current, *texts))
+
+
+def _column(schema: StructType, name: str) -> StructField | None:
+    return next((field for field in schema if field.name.lower() == name.lower()), None)
+
+
+def _in_utc(moment: str) -> str:
+    local = f"cast({moment} as timestamp_ntz)"
+    return f"string(convert_timezone(current_timezone(), 'UTC', {local}))"
