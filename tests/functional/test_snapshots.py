@@ -583,6 +583,58 @@ class TestAnEndThatIsAnotherTimeInAnotherTimeZone:
             assert rows == [(0, 1, False), (0, 2, True), (1, 1, False), (1, 2, True)], name
 
 
+class TestAHardDeletesThatChanges:
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select id, timestamp'2024-01-01' as at from range({{ var('ids') }})"
+        config = f"{TIMESTAMP}, hard_deletes=var('deletes')"
+        end = f', dbt_valid_to_current="{END}"'
+        return {
+            f"{name}.sql": snapshot(name, config + more, query)
+            for name, more in (("switched", ""), ("switched_with_end", end), ("given_column", ""))
+        }
+
+    @pytest.mark.parametrize("name", ["switched", "switched_with_end"])
+    def test_loses_no_deletion(self, project, table, spark, name):
+        def run(ids, deletes):
+            return dbt("snapshot", "--select", name, ids=ids, deletes=deletes)
+
+        run(1, "new_record")
+        # The second row comes while deletions are ignored, and is deleted later.
+        assert run(2, "ignore").status(name) == "success"
+        assert run(1, "new_record").status(name) == "success"
+        deleted = [(0, "False"), (1, "False"), (1, "True")]
+        assert table(name).rows("id", "dbt_is_deleted") == deleted
+        # It comes back while they are ignored again.
+        message = run(2, "ignore").message(name)
+        assert "current versions of deleted rows (`dbt_is_deleted` is 'True')" in message
+        assert table(name).rows("id", "dbt_is_deleted") == deleted
+        spark.sql(re.search(r"a new one: (update .*)", message)[1])
+        for _ in range(2):
+            assert run(2, "ignore").status(name) == "success"
+        current = f"coalesce(dbt_valid_to = {END}, true)"
+        rows = table(name).rows("id", "dbt_is_deleted", current)
+        assert rows == [
+            (0, "False", True),
+            (1, "False", False),
+            (1, "False", True),
+            (1, "True", False),
+        ]
+
+    def test_refuses_nulls_of_a_column_that_was_added_by_hand(self, project, table, spark):
+        name = "given_column"
+        dbt("snapshot", "--select", name, ids=2, deletes="ignore")
+        spark.sql(f"alter table {table(name).name} add column dbt_is_deleted string")
+        message = dbt("snapshot", "--select", name, ids=1, deletes="new_record").message(name)
+        assert "current versions with a null in `dbt_is_deleted`" in message
+        spark.sql(re.search(r"Run: (update .*)", message)[1])
+        for _ in range(2):
+            run = dbt("snapshot", "--select", name, ids=1, deletes="new_record")
+            assert run.status(name) == "success", run.message(name)
+        rows = table(name).rows("id", "dbt_is_deleted", "dbt_valid_to is null")
+        assert rows == [(0, "False", True), (1, "False", False), (1, "True", True)]
+
+
 class TestKeysWhoseTextsAreEqualTogether:
     @pytest.fixture(scope="class")
     def snapshots(self):

@@ -204,6 +204,29 @@ def other_end_text(table: str, column: str, current: str, stored: str, end: str,
     )
 
 
+def unknown_deletions_text(
+    table: str, column: str, end: str, hard_deletes: str, versions: str
+) -> str:
+    """Render the error that dbt would not see whether the rows of versions were deleted.
+
+    Args:
+        versions: the condition for these versions.
+    """
+    if hard_deletes == "new_record":
+        return (
+            f"{table} has current versions with a null in {column}. hard_deletes is new_record, "
+            "and dbt would never record that their rows were deleted. Nothing was written.\n"
+            f"Run: update {table} set {column} = 'False' where {column} is null"
+        )
+    return (
+        f"{table} has current versions of deleted rows ({column} is 'True'). hard_deletes is "
+        f"{hard_deletes}, and a row that came back as it was would stay deleted. Nothing was "
+        "written.\n"
+        "Set hard_deletes: new_record; or end these versions, so that a row that comes back gets "
+        f"a new one: update {table} set {end} = current_timestamp() where {versions}"
+    )
+
+
 def dates_text(table: str, hard_deletes: str, dates: Sequence[str]) -> str:
     """Render the error that a snapshot's table can't store the time at which a row was deleted."""
     command = widen_command(table, {path_text((name,)): "timestamp_ntz" for name in dates})

@@ -50,6 +50,38 @@ def require_one_end(
         raise SchemaChangeRefused(report.other_end_text(relation_sql(table), name, current, *texts))
 
 
+def require_known_deletions(
+    backend: SqlBackend,
+    table: SparkRelation,
+    schema: StructType,
+    spec: ModelSpec,
+    columns: Mapping[str, str],
+    hard_deletes: str,
+) -> None:
+    """Refuse current versions with which dbt does not see whether their row was deleted.
+
+    With ``new_record``, dbt neither ends a version with a null there nor records that its row was
+    deleted. With another value, it does not look at this column: a row that was deleted and comes
+    back as it was stays deleted.
+
+    Raises:
+        SchemaChangeRefused: there are such versions.
+    """
+    column = _column(schema, columns["dbt_is_deleted"])
+    if column is None:
+        return
+    name, end = quote(column.name), quote(columns["dbt_valid_to"])
+    unknown = f"{name} is null" if hard_deletes == "new_record" else f"{name} = 'True'"
+    is_current = f"{end} is null"
+    if spec.valid_to_current:
+        is_current = f"({is_current} or {end} = {spec.valid_to_current})"
+    versions = f"{unknown} and {is_current}"
+    if backend.fetch_rows(f"select 1 from {relation_sql(table)} where {versions} limit 1"):
+        raise SchemaChangeRefused(
+            report.unknown_deletions_text(relation_sql(table), name, end, hard_deletes, versions)
+        )
+
+
 def _column(schema: StructType, name: str) -> StructField | None:
     return next((field for field in schema if field.name.lower() == name.lower()), None)
 

@@ -27,7 +27,7 @@ from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
-from dbt.adapters.deltawiden.writes.snapshot_rows import require_one_end
+from dbt.adapters.deltawiden.writes.snapshot_rows import require_known_deletions, require_one_end
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
 from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 
@@ -69,7 +69,7 @@ class SnapshotEvolution:
         Raises:
             SchemaChangeRefused: the plan is refused, or the table has dates for the times at
                 which rows are found deleted, or some times have a time zone and others none, or
-                dbt would not find all current versions.
+                dbt would not find all current versions or deletions.
 
         Source:
             https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
@@ -96,6 +96,7 @@ class SnapshotEvolution:
         policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
         self._refuse_shifted_times(schemas.output.fields, columns, spec)
         require_one_end(self._backend, table, schemas.table, spec, columns)
+        require_known_deletions(self._backend, table, schemas.table, spec, columns, hard_deletes)
         plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:

@@ -73,15 +73,24 @@
   {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
   {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
   {%- set rows = adapter.staged_rows_sql(context, staging, target_relation, plan) -%}
+  {%- set inserted, undeleted, wanted = [], [], '' -%}
+  {%- for column in plan.write.columns -%}
+    {%- do inserted.append(column.quoted) if column.in_source -%}
+    {#- The snapshot had `hard_deletes: new_record` before. With a null, dbt would record no deletion if it had it again. -#}
+    {%- do undeleted.append(column.quoted) if not column.in_source and column.name | lower == columns.dbt_is_deleted | lower -%}
+  {%- endfor -%}
   {%- if flags.EMPTY -%}
-    {%- set rows = '(select * from ' ~ rows ~ ' limit 0)' -%}
+    {%- set wanted = ' limit 0' -%}
   {%- elif invocation_args_dict.get('sample') -%}
     {#- A row that the query lacks is not deleted: dbt has left it out. -#}
-    {%- set rows = '(select * from ' ~ rows ~ " where dbt_change_type = 'update' or (dbt_change_type = 'insert'"
-        ~ (' and ' ~ columns.dbt_is_deleted ~ " = 'False'" if strategy.hard_deletes == 'new_record' else '') ~ '))' -%}
+    {%- set wanted = " where dbt_change_type = 'update' or (dbt_change_type = 'insert'"
+        ~ (' and ' ~ columns.dbt_is_deleted ~ " = 'False'" if strategy.hard_deletes == 'new_record' else '') ~ ')' -%}
+  {%- endif -%}
+  {%- if wanted or undeleted -%}
+    {%- set rows = '(select *' ~ (", 'False' as " ~ undeleted[0] if undeleted else '') ~ ' from ' ~ rows ~ wanted ~ ')' -%}
   {%- endif -%}
   {%- call statement('main') -%}
-    {{ snapshot_merge_sql(target_relation, rows, plan.write.columns | selectattr('in_source') | map(attribute='quoted') | list) }}
+    {{ snapshot_merge_sql(target_relation, rows, inserted + undeleted) }}
   {%- endcall -%}
 {% endmacro %}
 
