@@ -7,6 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.functional.support import dbt, needs_delta_4
+from tests.small import settings_of
+from tests.unit.pages import DOCS
 
 SNAPSHOT = """
 {{% snapshot {name} %}}
@@ -633,6 +635,51 @@ class TestAHardDeletesThatChanges:
             assert run.status(name) == "success", run.message(name)
         rows = table(name).rows("id", "dbt_is_deleted", "dbt_valid_to is null")
         assert rows == [(0, "False", True), (1, "False", False), (1, "True", True)]
+
+
+class TestAnEndThatIsAText:
+    NAMES = ("end_stamped", "end_checked")
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select id, timestamp'2024-01-01 00:00:00+00:00' as at, {{ var('n', 1) }} as n "
+        query += "from range({{ 3 - var('n', 1) }})"
+        config = IN_ZONE + "dbt_valid_to_current=var('end', \"'9999-12-31'\"), "
+        config += "hard_deletes='invalidate', "
+        return {
+            f"end_{name}.sql": snapshot(f"end_{name}", config + strategy, query)
+            for name, strategy in (("stamped", TIMESTAMP), ("checked", CHECK))
+        }
+
+    def test_is_refused_if_it_would_make_other_times(self, project, table, spark):
+        zone = "America/New_York"
+        run = dbt("snapshot", zone=zone)
+        for name in self.NAMES:
+            assert "texts (dbt_valid_to)" in run.message(name)
+            assert END in run.message(name)
+            assert not spark.catalog.tableExists(table(name).name)
+        for n in (1, 1, 2):
+            run = dbt("snapshot", n=n)
+        for name in self.NAMES:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).types["dbt_valid_from"] == "timestamp"
+            rows = table(name).rows("id", "dbt_valid_to = '9999-12-31'")
+            assert rows[-1] == (1, False)
+        run = dbt("snapshot", n=2, zone=zone)
+        page = (DOCS / "errors.md").read_text(encoding="utf-8")
+        (statements,) = re.findall(r"```sql\n(alter table NAME add .*?)```", page, re.DOTALL)
+        statements = "set tblproperties ('delta.columnMapping.mode' = 'name');" + statements
+        for name in self.NAMES:
+            assert "texts (dbt_valid_to)" in run.message(name)
+            with settings_of(spark, {"spark.sql.session.timeZone": "UTC"}):
+                for sql in f"alter table NAME {statements}".split(";")[:-1]:
+                    spark.sql(sql.replace("NAME", table(name).name))
+        versions = [len(table(name).rows()) for name in self.NAMES]
+        run = dbt("snapshot", n=2, zone=zone, end=END)
+        for name in self.NAMES:
+            assert run.status(name) == "success", run.message(name)
+            assert table(name).types["dbt_valid_to"] == "timestamp"
+        assert [len(table(name).rows()) for name in self.NAMES] == versions
 
 
 class TestKeysWhoseTextsAreEqualTogether:

@@ -186,6 +186,18 @@ def shifted_times_text(snapshot: str, zoneless: Sequence[str], with_zone: Sequen
     )
 
 
+def text_times_text(snapshot: str, texts: Sequence[str], others: Sequence[str]) -> str:
+    """Render the error that some times of a snapshot's versions are texts."""
+    return (
+        f"The snapshot {snapshot} has times that are texts ({', '.join(texts)}) and times that are "
+        f"not ({', '.join(others)}). Spark would make texts without an offset of times, and a time "
+        "in an hour that the session's time zone repeats would become another one. Nothing was "
+        "written.\n"
+        "Set dbt_valid_to_current to a value of the type of updated_at (of a timestamp, or without "
+        f"updated_at: {_END_FOR_ALL}); or set on_lossy_write: ignore to store the changed times."
+    )
+
+
 def other_end_text(table: str, column: str, current: str, stored: str, end: str, zone: str) -> str:
     """Render the error that dbt would not find current versions, because they end otherwise.
 

@@ -94,6 +94,8 @@ class SnapshotEvolution:
         stored = renamed_schema(spec.renames, schemas.table)
         keys = frozenset(column.lower() for column in stored.names)
         policy = replace(spec.policy, on_schema_change=OnSchemaChange.APPEND_NEW_COLUMNS)
+        for each in (schemas.output, schemas.table):
+            self._refuse_texts(each.fields, columns, spec)
         self._refuse_shifted_times(schemas.output.fields, columns, spec)
         require_one_end(self._backend, table, schemas.table, spec, columns)
         require_known_deletions(self._backend, table, schemas.table, spec, columns, hard_deletes)
@@ -134,8 +136,10 @@ class SnapshotEvolution:
         self, unique_id: str, fields: Iterable[StructField], columns: Mapping[str, str]
     ) -> None:
         fields = list(fields)
-        for data_type in (StringType, TimestampNTZType):
-            if _times(fields, columns, data_type):
+        # A text in `dbt_valid_to` alone comes from `dbt_valid_to_current`.
+        start = {"dbt_valid_from": columns["dbt_valid_from"]}
+        for data_type, times in ((StringType, start), (TimestampNTZType, columns)):
+            if _times(fields, times, data_type):
                 self._time_types[unique_id] = type_sql(data_type())
                 return
 
@@ -159,6 +163,7 @@ class SnapshotEvolution:
         """
         schema = self._backend.schema_to_check(query)
         spec = read_model_spec(config, config.model.name)
+        self._refuse_texts(schema.fields, columns, spec)
         self._refuse_shifted_times(schema.fields, columns, spec)
         dates = _times(schema.fields, columns, DateType)
         if not dates:
@@ -181,6 +186,16 @@ class SnapshotEvolution:
         with_zone = _times(fields, columns, TimestampType)
         if zoneless and with_zone and self._can_shift(spec):
             raise SchemaChangeRefused(report.shifted_times_text(spec.name, zoneless, with_zone))
+
+    def _refuse_texts(
+        self, fields: Sequence[StructField], columns: Mapping[str, str], spec: ModelSpec
+    ) -> None:
+        """Refuse to make texts of times: a text has no offset."""
+        texts = _times(fields, columns, StringType)
+        kinds = (TimestampType, TimestampNTZType, DateType)
+        others = [name for kind in kinds for name in _times(fields, columns, kind)]
+        if texts and others and self._can_shift(spec):
+            raise SchemaChangeRefused(report.text_times_text(spec.name, texts, others))
 
     def _can_shift(self, spec: ModelSpec) -> bool:
         return spec.checks_values and not has_no_offset_changes(self._backend.time_zone())
