@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from tests.functional.support import dbt
+from tests.small import settings_of
 
 SOURCES = """
 sources:
@@ -104,3 +105,50 @@ class TestSourceFreshness:
         assert results[name]["status"] == "runtime error"
         assert f"`{name}` does not say when its data last changed" in output
         assert "set `loaded_at_field`" in output
+
+
+LOADED = """
+sources:
+  - name: raw
+    schema: "{{ target.schema }}"
+    config:
+      freshness: {error_after: {count: 1, period: hour}}
+    tables:
+      - name: by_column
+        identifier: loaded
+        config: {loaded_at_field: at, freshness: {filter: "at < timestamp'2100-01-01'"}}
+      - name: by_query
+        identifier: loaded
+        config:
+          loaded_at_query: >
+            with a as (select at from {{ target.schema }}.loaded) select max(at) from a
+      - name: without_zone
+        identifier: loaded
+        config: {loaded_at_field: utc}
+      - name: by_text
+        identifier: loaded
+        config: {loaded_at_field: string(at)}
+"""
+
+
+class TestTimesOfLoadingInAZone:
+    """The first half past one of the night in which New York's clocks are set back."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sources.yml": LOADED}
+
+    def test_are_those_of_utc(self, project, spark):
+        spark.sql(
+            f"create table {project.test_schema}.loaded using delta as select "
+            "timestamp'2024-11-03 05:30:00+00:00' as at, timestamp_ntz'2024-11-03 05:30:00' as utc"
+        )
+        before = datetime.now(timezone.utc)
+        with settings_of(spark, {"spark.sql.session.timeZone": "America/New_York"}):
+            run = dbt("source", "freshness")
+        for name in ("by_column", "by_query", "without_zone"):
+            found = run.results[name].to_dict()
+            assert found["max_loaded_at"].startswith("2024-11-03T05:30:00"), name
+            at = datetime.fromisoformat(found["snapshotted_at"].replace("Z", "+00:00"))
+            assert before <= at <= datetime.now(timezone.utc)
+        assert "cast it to a timestamp" in run.output
