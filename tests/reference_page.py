@@ -29,10 +29,12 @@ PAGES = {
     "location_root": "folders.md",
     "liquid_clustered_by": "clustering.md",
     "catalog_name": "catalogs.md",
-    "sql_header": "from-dbt-spark.md#what-stops-that-did-not-stop-before",
 }
 # What is accepted of a configuration whose other values are no error.
-IGNORED = {"optimize": f"{AFTER_RUN}. Another value is ignored with a warning"}
+IGNORED = {
+    "optimize": f"{AFTER_RUN}. Another value is ignored with a warning",
+    "sql_header": "nothing. It is not run, with a warning",
+}
 HEAD = """# Reference
 
 <!-- `python -m tests.reference_page` writes this page from the code. -->

@@ -61,7 +61,6 @@ BAD_MODELS: list[tuple[str, Any, str]] = [
     ("incremental_predicates", {"a": 1}, CONDITIONS),
     ("incremental_predicates", [1], CONDITIONS),
     ("catalog_name", "lake", "nothing. dbt's catalogs.yml is not supported."),
-    ("sql_header", "set x = 1;", "nothing. dbt-spark does not run it."),
 ]
 REFUSED_BY_DBT: list[tuple[str, Any]] = [
     ("on_schema_change", True),

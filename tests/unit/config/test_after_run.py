@@ -1,16 +1,12 @@
 """Whether OPTIMIZE runs after a model."""
 
 import pytest
-from dbt_common.events.event_manager_client import add_callback_to_manager
-from dbt_common.invocation import reset_invocation_id
 
 from dbt.adapters.deltawiden.config.after_run import (
     is_optimized,
     optimize_problems,
-    unread_optimize,
     zorder_columns,
 )
-from dbt.adapters.deltawiden.config.validation import check_configuration
 
 TABLE = {"materialized": "table", "file_format": "delta"}
 
@@ -70,23 +66,3 @@ def test_a_view_can_have_the_configuration_of_the_tables_in_its_folder():
 def test_a_valid_configuration_has_no_problem():
     assert optimize_problems({**TABLE, "optimize": "after_run", "zorder": "id"}) == []
     assert optimize_problems({"materialized": "table", "liquid_clustered_by": "id"}) == []
-
-
-@pytest.mark.parametrize("given", [True, 1, "always", ["id"], {"by": "id"}])
-def test_a_project_can_have_a_key_of_its_own_with_that_name(given: object):
-    told: list[str] = []
-    add_callback_to_manager(lambda event: told.append(event.info.msg))
-    reset_invocation_id()
-    config = {"materialized": "table", "file_format": "parquet", "optimize": given}
-    for name in ("model.p.first", "model.p.second"):
-        check_configuration(config, name, lambda _: False, None)
-    assert not is_optimized(config, {})
-    (text,) = told
-    assert "model.p.first" in text
-    assert f"optimize: got {given!r}; accepted: after_run. The value is ignored" in text
-
-
-@pytest.mark.parametrize("given", [None, False, "", "after_run"])
-def test_nothing_is_said_of_the_values_that_have_a_meaning(given: object):
-    assert unread_optimize({**TABLE, "optimize": given}) is None
-    assert unread_optimize({"materialized": "view", "optimize": True}) is None

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
-from dbt.adapters.deltawiden.config.policy import is_set, problem
-from dbt.adapters.deltawiden.warnings import warn_once
+from dbt.adapters.deltawiden.config.policy import problem
 
 AFTER_RUN = "after_run"
 """The value of ``optimize``."""
@@ -63,25 +62,3 @@ def optimize_problems(config: Mapping[str, Any]) -> list[str]:
         accepted = f"file_format: delta (this model has {file_format})"
         found.append(problem(asks[0], config.get(asks[0]), accepted))
     return found
-
-
-def unread_optimize(config: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Say that a value of ``optimize`` is not read, and what to do. None if there is none.
-
-    It is not an error: dbt-spark ignores the key, and a hook of the project can read it.
-    """
-    given = config.get("optimize")
-    if config.get("materialized") not in _TABLES or not is_set(given) or given == AFTER_RUN:
-        return None
-    return (
-        f"{problem('optimize', given, AFTER_RUN)}. The value is ignored: it runs no OPTIMIZE",
-        "If a macro of the project reads this key, give the key another name. If OPTIMIZE is to "
-        f"run after the model, set optimize: {AFTER_RUN}",
-    )
-
-
-def warn_of_unread_optimize(config: Mapping[str, Any], name: str) -> None:
-    """Warn once a run of a value of ``optimize`` that is not read."""
-    if found := unread_optimize(config):
-        where = f"The configuration of {name} (the first node with it in this run)"
-        warn_once(". ".join(found), where)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.deltawiden.config.after_run import optimize_problems, warn_of_unread_optimize
+from dbt.adapters.deltawiden.config.after_run import optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
 from dbt.adapters.deltawiden.config.file_options import option_problems
 from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
@@ -21,9 +21,9 @@ from dbt.adapters.deltawiden.config.policy import (
 from dbt.adapters.deltawiden.config.project_macros import STORE_NO_VALUES
 from dbt.adapters.deltawiden.config.renamed_columns import Columns, rename_problems
 from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
+from dbt.adapters.deltawiden.config.unread_keys import warn_of_unread
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.sql.literals import property_text
-from dbt.adapters.deltawiden.sql.queries import GAP
 
 STRICT = "strict"
 """The value of ``store_assignment_policy``."""
@@ -176,7 +176,7 @@ def check_configuration(
     """
     require_accepted(config, name, is_own, columns)
     warn_without_effect(config, name)
-    warn_of_unread_optimize(config, name)
+    warn_of_unread(config, name, is_own)
 
 
 def require_accepted(
@@ -204,7 +204,6 @@ def configuration_problems(
         *rename_problems(config, columns),
         *backfill_problems(config),
         *_idle_problems(config),
-        *_header_problems(config, is_own),
         *option_problems(config),
         *strategy_problems(config, is_own),
     ]
@@ -225,21 +224,6 @@ def _idle_problems(config: Mapping[str, Any]) -> Iterator[str]:
             "that widens sets the property to true, and the next run sets it back. Remove one of "
             "the two."
         )
-
-
-def _header_problems(config: Mapping[str, Any], is_own: Callable[[str], bool]) -> Iterator[str]:
-    """Refuse the statement ``sql_header``, which dbt-spark's materializations leave out."""
-    kind, header = config.get("materialized"), str(config.get("sql_header") or "")
-    runs_own = any(is_own(f"materialization_{kind}_{of}") for of in ("deltawiden", "spark"))
-    if kind not in ("table", "view", "incremental", "snapshot") or runs_own:
-        return
-    # A macro can render nothing but comments for this adapter.
-    if not re.fullmatch(rf"(?:{GAP}|;)*", f"{header}\n", re.DOTALL):
-        accepted = (
-            "nothing. dbt-spark does not run it. If the model needs the statement, run it in a "
-            "pre_hook: that runs in the same session, before the model"
-        )
-        yield problem("sql_header", header.strip(), accepted)
 
 
 def check_location_keys(config: Any, name: str) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from dbt.adapters.deltawiden.config.after_run import unread_optimize
 from dbt.adapters.deltawiden.config.project_macros import (
     MERGE_MACROS,
     NodeMacros,
@@ -12,6 +11,7 @@ from dbt.adapters.deltawiden.config.project_macros import (
     replacing_macro,
 )
 from dbt.adapters.deltawiden.config.unchecked import accepts_unchecked, unchecked_text
+from dbt.adapters.deltawiden.config.unread_keys import unread_values
 from dbt.adapters.deltawiden.config.validation import configuration_problems
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
@@ -50,9 +50,9 @@ def find_problems(
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
         yield Finding("a configuration that is not accepted", Severity.STOPS, place, text, do)
-    if unread := unread_optimize(config):
-        place, text = files.of_node(node, "optimize"), f"{full_name(node)}: {unread[0]}"
-        yield Finding("a key with another meaning", Severity.CHANGES, place, text, unread[1])
+    for key, unread, do in unread_values(config, macros.writes_with_own):
+        place, text = files.of_node(node, key), f"{full_name(node)}: {unread}"
+        yield Finding("a value that is not read", Severity.CHANGES, place, text, do)
     materialized = str(config.get("materialized"))
     writer = macros.writer(materialized)
     if writer and not accepts_unchecked(config):
