@@ -25,11 +25,13 @@ _CALLER = "macro.dbt.format_row"
 _EXACT = (*INTEGER_BITS, spark.DecimalType)
 _TIMES = (spark.DateType, spark.TimestampType, spark.TimestampNTZType)
 
-# What Spark's casts can read as a number or a time. Source: UTF8String, SparkDateTimeUtils.
+# What Spark's casts can read as a number or a time. Source: UTF8String, SparkDateTimeUtils;
+# SpecialDatetimeValues for the words.
 _NUMBER = re.compile(
     r"[+-]?(0x.+|((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)[df]?)", re.ASCII | re.IGNORECASE
 )
-_TIME_ALONE = re.compile(r"T?\d{1,2}:.*", re.ASCII | re.DOTALL)
+_WORD = re.compile(r"(epoch|now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+_TIME_ALONE = re.compile(r"T\d{1,2}|T?\d{1,2}:.*", re.ASCII | re.DOTALL)
 _DAY = re.compile(
     r"(?P<sign>[+-]?)(?P<year>\d{4,7})"
     r"(-(?P<month>\d{1,2})(-(?P<day>\d{1,2})([ T](?P<clock>.*))?)?)?",
@@ -97,6 +99,8 @@ def _can_be_read(text: str, column: DataType) -> bool:
 
 
 def _is_time(text: str, is_day: bool) -> bool:
+    if _WORD.match(text):
+        return True
     found = _DAY.fullmatch(text)
     if found is None:
         return not is_day and bool(_TIME_ALONE.fullmatch(text))
