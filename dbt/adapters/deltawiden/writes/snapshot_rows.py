@@ -38,7 +38,7 @@ def require_one_end(
     current = spec.valid_to_current
     if not (current and column and isinstance(column.dataType, (TimestampType, StringType))):
         return
-    name, end = quote(column.name), f"cast({current} as timestamp_ltz)"
+    name, end = quote(column.name), f"try_cast({current} as timestamp_ltz)"
     stored = f"try_cast({name} as timestamp_ltz)"
     rows = backend.fetch_rows(
         f"select {_in_utc(stored)}, {_in_utc(end)}, current_timezone() "

@@ -190,10 +190,11 @@ class SnapshotEvolution:
     def _refuse_texts(
         self, fields: Sequence[StructField], columns: Mapping[str, str], spec: ModelSpec
     ) -> None:
-        """Refuse to make texts of times: a text has no offset."""
-        texts = _times(fields, columns, StringType)
+        """Refuse an end that is a text beside a start that is none: times would become texts."""
+        end, start = ({key: columns[key]} for key in ("dbt_valid_to", "dbt_valid_from"))
+        texts = _times(fields, end, StringType)
         kinds = (TimestampType, TimestampNTZType, DateType)
-        others = [name for kind in kinds for name in _times(fields, columns, kind)]
+        others = [name for kind in kinds for name in _times(fields, start, kind)]
         if texts and others and self._can_shift(spec):
             raise SchemaChangeRefused(report.text_times_text(spec.name, texts, others))
 
