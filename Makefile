@@ -206,8 +206,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 32495
-SQL_LINES := 1002
+PYTHON_LINES := 32517
+SQL_LINES := 1035
 MODULE_LINES := 400
 
 .PHONY: weight

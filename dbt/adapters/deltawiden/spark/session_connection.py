@@ -260,16 +260,17 @@ def in_session_zone(frame: Any) -> Any:
     those of this process's zone. Spark itself knows each zone that a session can have.
     """
     fields = frame.schema.fields
-    if not any(contains(field.dataType, TimestampType) for field in fields):
+    are_moments = [contains(field.dataType, TimestampType) for field in fields]
+    if not any(are_moments):
         return frame
     # By names of our own, because names can be equal, or have dots and backticks.
-    numbered = frame.toDF(*(f"c{number}" for number in range(len(fields))))
-    return numbered.select(
-        [
-            numbered[f"c{number}"].cast(_without_zone(field.dataType)).alias(field.name)
-            for number, field in enumerate(fields)
-        ]
-    )
+    names = [f"c{number}" for number in range(len(fields))]
+    numbered, selected = frame.toDF(*names), []
+    for name, field, is_moment in zip(names, fields, are_moments, strict=True):
+        column = numbered[name]
+        column = column.cast(_without_zone(field.dataType)) if is_moment else column
+        selected.append(column.alias(field.name))
+    return numbered.select(selected)
 
 
 def _without_zone(data_type: DataType) -> DataType:
