@@ -145,8 +145,6 @@ class TestWrongConfiguration:
     @pytest.mark.parametrize(
         ("name", "said"),
         [
-            ("word", "optimize: got 'always'; accepted: after_run"),
-            ("flag", "optimize: got False; accepted: after_run"),
             ("number", "zorder: got 3; accepted: a column's name, or a list of them"),
             ("two", "zorder_by: got 'n'; accepted: leave it out, because zorder is 'id'"),
             ("clustered", "zorder: got 'id'; accepted: leave it out: liquid_clustered_by is 'n'"),
@@ -158,3 +156,7 @@ class TestWrongConfiguration:
         assert run.status(name) == "error"
         assert said in run.message(name)
         assert f"model.test.{name} is not valid" in run.message(name)
+
+    def test_another_value_of_optimize_is_ignored(self, run):
+        assert (run.status("word"), run.status("flag")) == ("success", "success")
+        assert "optimize: got 'always'; accepted: after_run. The value is ignored" in run.output
