@@ -455,6 +455,31 @@ class TestTimesThatAreTexts:
             assert len(table(name).rows()) == (3 if name == "texts_invalidate" else 4)
 
 
+class TestTimesThatAreTextsWithAnEnd:
+    """Under ANSI mode, Spark makes a time of a text beside a time, and not the reverse."""
+
+    ENDS = ("to_timestamp('9999-12-31')", "'current'")
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        query = "select id, '2024-01-0{{ var('day', 1) }}T10:00:00Z' as at from range(2)"
+        zone = "pre_hook=['set spark.sql.ansi.enabled = true', 'set spark.sql.session.timeZone = "
+        config = f"{TIMESTAMP}, {zone}America/New_York'], dbt_valid_to_current="
+        return {
+            f"ending_{number}.sql": snapshot(f"ending_{number}", f'{config}"{end}"', query)
+            for number, end in enumerate(self.ENDS)
+        }
+
+    def test_each_row_has_one_current_version(self, project, table):
+        for day in (1, 2, 2):
+            run = dbt("snapshot", day=day)
+        for number, end in enumerate(self.ENDS):
+            name = f"ending_{number}"
+            assert run.status(name) == "success", run.message(name)
+            are_current = [row[0] for row in table(name).rows(f"dbt_valid_to = {end}")]
+            assert sorted(are_current) == [False, False, True, True]
+
+
 class TestAnEndOfAnotherTypeThanTheTimes:
     @pytest.fixture(scope="class")
     def snapshots(self):
