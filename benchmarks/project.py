@@ -9,7 +9,7 @@ from benchmarks.rental import Rental, files
 from benchmarks.results import Comparison, Sample
 from benchmarks.workspace import OURS, THEIRS, Program
 
-RIDES, RIDES_QUICK = 6_000, 240
+RIDES, RIDES_QUICK = 2_000, 240
 MARTS = ("bikes", "members", "rides", "station_days", "stations")
 AIM = 0.7
 ROUNDS = 3
