@@ -13,7 +13,8 @@ SKIP_VARIABLES = ("DATABRICKS_SKIP_OPTIMIZE", "databricks_skip_optimize")
 """The variables with which dbt-databricks skips OPTIMIZE in a whole run,
 https://docs.getdbt.com/reference/resource-configs/databricks-configs."""
 
-_TABLES = ("table", "incremental", "snapshot")
+TABLES = ("table", "incremental", "snapshot")
+"""The materializations after which OPTIMIZE can run."""
 
 
 def zorder_columns(config: Mapping[str, Any]) -> str | Sequence[str]:
@@ -41,7 +42,7 @@ def is_optimized(config: Mapping[str, Any], variables: Mapping[str, Any]) -> boo
 
 def optimize_problems(config: Mapping[str, Any]) -> list[str]:
     """Find values about OPTIMIZE that contradict each other: one line for each problem."""
-    if config.get("materialized") not in _TABLES:
+    if config.get("materialized") not in TABLES:
         return []  # Views of a folder can have the configuration of its tables.
     found = []
     zorder, zorder_by = config.get("zorder"), config.get("zorder_by")

@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.deltawiden.config.after_run import AFTER_RUN
+from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, TABLES
 from dbt.adapters.deltawiden.config.policy import is_set, problem
 from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.warnings import warn_once
 
-_TABLES = ("table", "incremental", "snapshot")
 _OF_QUERIES = ("table", "view", "incremental", "snapshot")
 _RENDER = ("create_table_as", "create_view_as", "get_merge_sql")
 """The macros in which a project can render a header."""
@@ -27,7 +26,7 @@ def unread_values(
         is_own: whether the project or a package has its own macro of a name.
     """
     kind, optimize = config.get("materialized"), config.get("optimize")
-    if kind in _TABLES and is_set(optimize) and optimize != AFTER_RUN:
+    if kind in TABLES and is_set(optimize) and optimize != AFTER_RUN:
         yield (
             "optimize",
             f"{problem('optimize', optimize, AFTER_RUN)}. The value is ignored: it runs no "

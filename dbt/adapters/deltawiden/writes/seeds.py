@@ -178,13 +178,10 @@ class Seeds:
         percent = "%%" if binding == "%s" else "%"  # Python formats the text with the values.
         names = [f"c{number}" for number, _ in enumerate(columns)]
         checked = self.checked(seed, relation, columns, names)
-        partitioned, file_format = (
-            seed["config"].get("partition_by"),
-            file_format_of(seed["config"]),
-        )
         # Spark has moved the partition columns of a table in files to the end. Hudi takes no list
         # of columns.
-        is_moved = bool(partitioned) and file_format not in (*_REPLACED_IN_ONE_COMMIT, "hudi")
+        config, in_order = seed["config"], (*_REPLACED_IN_ONE_COMMIT, "hudi")
+        is_moved = bool(config.get("partition_by")) and file_format_of(config) not in in_order
         into = f"{relation.render()} " + is_moved * f"({', '.join(name for name, _ in columns)}) "
         after = ""
         if checked != names:

@@ -193,8 +193,7 @@ class SnapshotEvolution:
         """Refuse an end that is a text beside a start that is none: times would become texts."""
         end, start = ({key: columns[key]} for key in ("dbt_valid_to", "dbt_valid_from"))
         texts = _times(fields, end, StringType)
-        kinds = (TimestampType, TimestampNTZType, DateType)
-        others = [name for kind in kinds for name in _times(fields, start, kind)]
+        others = _times(fields, start, (TimestampType, TimestampNTZType, DateType))
         if texts and others and self._can_shift(spec):
             raise SchemaChangeRefused(report.text_times_text(spec.name, texts, others))
 
@@ -223,9 +222,11 @@ def _written(plan: Plan) -> list[StructField]:
 
 
 def _times(
-    fields: Iterable[StructField], columns: Mapping[str, str], data_type: type[DataType]
+    fields: Iterable[StructField],
+    columns: Mapping[str, str],
+    types: type[DataType] | tuple[type[DataType], ...],
 ) -> list[str]:
-    """Name the times of a snapshot's versions that have a type."""
+    """Name the times of a snapshot's versions that have one of these types."""
     times = {columns[key].lower() for key in TIMES if key in columns}
-    found = (field for field in fields if isinstance(field.dataType, data_type))
+    found = (field for field in fields if isinstance(field.dataType, types))
     return [field.name for field in found if field.name.lower() in times]
