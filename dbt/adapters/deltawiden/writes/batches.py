@@ -8,7 +8,6 @@ from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
-from dbt.adapters.deltawiden.config.strategies import MICROBATCH
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
@@ -22,14 +21,6 @@ def batch_of_model(
     limits = model["batch"]
     start, end = limits["event_time_start"], limits["event_time_end"]
     return read_batch(columns, config.get("event_time"), start, end)
-
-
-def creates_table_by_batch(config: Any, model: Mapping[str, Any]) -> bool:
-    """Return whether a model's new table gets the rows of a batch."""
-    is_incremental = config.get("materialized") == "incremental"
-    is_microbatch = is_incremental and config.get("incremental_strategy") == MICROBATCH
-    # With a microbatch macro of its own, a project can turn batches off.
-    return is_microbatch and bool(model.get("batch"))
 
 
 def require_partitions(spec: ModelSpec) -> None:

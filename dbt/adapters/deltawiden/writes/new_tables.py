@@ -18,6 +18,7 @@ from dbt.adapters.deltawiden.config.declared_columns import (
 from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.policy import invalid_configuration
+from dbt.adapters.deltawiden.config.strategies import MICROBATCH
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
@@ -29,11 +30,7 @@ from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
-from dbt.adapters.deltawiden.writes.batches import (
-    batch_checked_sql,
-    creates_table_by_batch,
-    require_partitions,
-)
+from dbt.adapters.deltawiden.writes.batches import batch_checked_sql, require_partitions
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writing.columns import (
@@ -128,13 +125,13 @@ class NewTables:
         return declarations
 
     def _with_batch_checked(self, query: str, context: Mapping[str, Any], spec: ModelSpec) -> str:
-        config, model = context["config"], context["model"]
-        if not creates_table_by_batch(config, model):
+        # With a microbatch macro of its own, a project can turn batches off.
+        if spec.strategy != MICROBATCH or not context["model"].get("batch"):
             return query
         if spec.file_format not in (DELTA, "iceberg") and not spec.is_written_by_project:
             require_partitions(spec)
         schema = self._backend.schema_to_check(query)
-        return select_from(batch_checked_sql(schema, config, model), query)
+        return select_from(batch_checked_sql(schema, context["config"], context["model"]), query)
 
     def _with_partitions_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
         columns = columns_named(spec.partition_by)
