@@ -26,6 +26,10 @@ def model_write(table=DELTA, source=None, **config) -> ModelWrite:
     return ModelWrite(spec, make_plan(TABLE, source), SOURCE, table, table)
 
 
+def with_spec(write: ModelWrite, **changed) -> ModelWrite:
+    return replace(write, spec=replace(write.spec, **changed))
+
+
 def lines(write: ModelWrite) -> list[str]:
     condition = write.plan.types_unchanged_sql()
     by_position = write.plan.types_unchanged_sql(by_position=True)
@@ -42,7 +46,7 @@ def test_append_names_its_columns_and_fills_those_that_the_model_lacks():
 
 @pytest.mark.parametrize("strategy", ["append", "merge", "of_the_project"])
 def test_an_empty_write_removes_no_row(strategy):
-    write = replace(model_write(incremental_strategy=strategy), is_empty=True, is_custom=True)
+    write = with_spec(model_write(incremental_strategy=strategy), is_empty=True)
     assert lines(write)[0].startswith("insert into table s.t")
     assert lines(write)[1].endswith(" limit 0")
 
@@ -87,7 +91,8 @@ def test_merge_updates_only_the_configured_columns():
 
 
 def test_a_macro_of_the_project_gets_the_rows_and_columns_of_its_merge():
-    write = replace(model_write(source=TABLE, incremental_strategy="merge"), is_merge_replaced=True)
+    write = model_write(source=TABLE, incremental_strategy="merge")
+    write = with_spec(write, is_written_by_project=True)
     assert write.merged_columns is None
     assert write.merged_query.startswith("select * from v where ")
     assert model_write(incremental_strategy="merge").merged_columns is not None

@@ -234,16 +234,7 @@ class IncrementalWrites:
         full_query = partial(full_query_of_run, context, self._views.check_model)
         plan = self._evolution.plan_incremental(schemas, existing, spec, query, full_query)
         attempts.record_plan(plan)
-        write = ModelWrite(
-            spec=spec,
-            plan=plan,
-            source=source,
-            existing=existing,
-            target=target,
-            is_custom=spec.is_written_by_project and spec.strategy != MERGE,
-            is_empty=spec.is_empty,
-            is_merge_replaced=spec.is_written_by_project and spec.strategy == MERGE,
-        )
+        write = ModelWrite(spec, plan, source, existing, target)
         if not write.is_custom:
             write = replace(write, replaced=self._replaced(context, write))
         self._change_table(context, spec, plan, existing)

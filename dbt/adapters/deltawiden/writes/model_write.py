@@ -40,11 +40,7 @@ class ModelWrite:
         plan: the plan. Its steps before the write have run.
         source: the temporary view of the model's output.
         replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
-        is_custom: whether the strategy is a macro of the project, which makes the statement.
         can_replace_where: whether ``insert into ... replace where`` can write it.
-        is_merge_replaced: whether a macro of the project renders the MERGE. It is not known which
-            values it writes, so all values of its source are checked.
-        is_empty: whether no row is written (``--empty``), so that none may be removed either.
         merge_clauses: the clauses of the MERGE, with checked values.
         match_keys: as for ``merge_conditions``.
     """
@@ -55,18 +51,29 @@ class ModelWrite:
     existing: SparkRelation
     target: SparkRelation
     replaced: Batch | ReplaceWhere | None = None
-    is_custom: bool = False
     can_replace_where: bool = True
-    is_empty: bool = False
-    is_merge_replaced: bool = False
     merge_clauses: MergeClauses = field(default_factory=MergeClauses)
     match_keys: Callable[[str, str], str] = equal_keys
+
+    @property
+    def is_custom(self) -> bool:
+        """Whether the strategy is a macro of the project, which makes the statement."""
+        return self.spec.is_written_by_project and self.spec.strategy != MERGE
+
+    @property
+    def is_merge_replaced(self) -> bool:
+        """Whether a macro of the project renders the MERGE.
+
+        It is not known which values it writes, so all values of its source are checked.
+        """
+        return self.spec.is_written_by_project and self.spec.strategy == MERGE
 
     @property
     def statement(self) -> str:
         """The statement. If rows are written, a macro of the project can render it instead."""
         strategy = self.spec.strategy
-        if self.is_empty:
+        if self.spec.is_empty:
+            # It removes no row, either.
             return f"{self._append()} limit 0"
         if strategy == "append":
             return self._append()
@@ -81,7 +88,7 @@ class ModelWrite:
     @property
     def overwrite_mode(self) -> str:
         """The mode of overwriting for the statement. Empty if the session's setting decides."""
-        if self.is_empty:
+        if self.spec.is_empty:
             return ""
         if self.spec.strategy == INSERT_OVERWRITE:
             return "dynamic" if self.spec.partition_by else ""

@@ -91,9 +91,9 @@
 {#- Run the statement of a write, a `ModelWrite`. A macro of the project renders it, or the adapter does. -#}
 {% macro _deltawiden_run_write(write) %}
   {%- call statement('main') -%}
-    {%- if write.is_custom and not write.is_empty -%}
+    {%- if write.is_custom and not write.spec.is_empty -%}
       {{ _deltawiden_custom_sql(write) }}
-    {%- elif write.is_merge_replaced and not write.is_empty -%}
+    {%- elif write.is_merge_replaced and not write.spec.is_empty -%}
       {{ get_merge_sql(write.target, _deltawiden_rows(write, write.merged_query), config.get('unique_key'), write.merged_columns, (write.spec.predicates | list) or none) }}
     {%- else -%}
       {{ write.statement }}
