@@ -41,7 +41,8 @@ class Plan:
             written.
         unchecked: the columns that ``on_lossy_write: error`` would check, under ``warn``.
         warnings: what to warn of before the first step, besides what the plan itself shows.
-        clauses: the checked clauses of a MERGE, if no step comes before it.
+        checked_clauses: the clauses of a MERGE, with checked values. None if steps come before the
+            write: they can change what the values are checked against. Then the write checks them.
     """
 
     table: str
@@ -52,7 +53,7 @@ class Plan:
     ignored_columns: tuple[FieldDifference, ...] = ()
     unchecked: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    clauses: MergeClauses | None = None
+    checked_clauses: MergeClauses | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(sorted(self.steps, key=attrgetter("stage"))))

@@ -194,8 +194,7 @@ class TableEvolution:
             updated_columns(spec, plan.write)
             after = schema_at_write(stored, plan.changes, plan.new) if plan.before else None
             clauses = checked_clauses(self._backend, self.value_check, spec, table, stored, after)
-            # The steps can change what the clauses are checked against, so they are checked again.
-            plan = replace(plan, clauses=None if plan.before else clauses)
+            plan = replace(plan, checked_clauses=None if plan.before else clauses)
         if query:
             self._refuse_self_reference(plan, table, query)
         return plan

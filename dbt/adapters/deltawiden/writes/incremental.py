@@ -243,10 +243,10 @@ class IncrementalWrites:
         if spec.is_written_by_project:
             return write
         if spec.strategy == MERGE:
-            clauses = plan.clauses or checked_clauses(
+            clauses = plan.checked_clauses or checked_clauses(
                 self._backend, self._evolution.value_check, spec, target
             )
-            return replace(write, merge_clauses=clauses, match_keys=_match_keys(context, spec))
+            return replace(write, checked_clauses=clauses, match_keys=_match_keys(context, spec))
         can_replace_where = not plan.write.computed
         # Iceberg has the values of a condition, and no text.
         if can_replace_where and write.replaced is not None and existing.is_delta:

@@ -41,7 +41,7 @@ class ModelWrite:
         source: the temporary view of the model's output.
         replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
         can_replace_where: whether ``insert into ... replace where`` can write it.
-        merge_clauses: the clauses of the MERGE, with checked values.
+        checked_clauses: the clauses of the MERGE, with checked values.
         match_keys: as for ``merge_conditions``.
     """
 
@@ -52,7 +52,7 @@ class ModelWrite:
     target: SparkRelation
     replaced: Batch | ReplaceWhere | None = None
     can_replace_where: bool = True
-    merge_clauses: MergeClauses = field(default_factory=MergeClauses)
+    checked_clauses: MergeClauses = field(default_factory=MergeClauses)
     match_keys: Callable[[str, str], str] = equal_keys
 
     @property
@@ -62,10 +62,7 @@ class ModelWrite:
 
     @property
     def is_merge_replaced(self) -> bool:
-        """Whether a macro of the project renders the MERGE.
-
-        It is not known which values it writes, so all values of its source are checked.
-        """
+        """Whether a macro of the project renders the MERGE. Which values it writes is not known."""
         return self.spec.is_written_by_project and self.spec.strategy == MERGE
 
     @property
@@ -151,7 +148,7 @@ class ModelWrite:
 
     def _merge(self) -> str:
         write = self._merging()
-        spec, clauses = self.spec, self.merge_clauses
+        spec, clauses = self.spec, self.checked_clauses
         conditions = merge_conditions(spec.unique_key, spec.predicates, clauses, self.match_keys)
         return merge_sql(
             self.target.render(),
@@ -169,8 +166,8 @@ class ModelWrite:
     def _merging(self) -> Write:
         write = self.plan.write
         if self.is_merge_replaced:
-            return write
-        return write.merging(self._updated, self.spec.merge_clauses.writes_every_row)
+            return write  # All values of the macro's source are checked.
+        return write.merging(self._updated, self.checked_clauses.writes_every_row)
 
     def _merged_rows(self, write: Write) -> str:
         return source_sql(self.plan, self.source, write.selected_sql, self.existing)
