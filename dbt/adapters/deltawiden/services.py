@@ -44,7 +44,7 @@ class AdapterServices(Services):
         )
         super().__init__(backend)
         self.folders = TableFolders(adapter, backend)
-        self.seeds = Seeds(backend, self.evolution, adapter)
+        self.seeds = Seeds(backend, adapter)
         self.optimize_after_run = partial(optimize_after_run, backend)
         self.changed_comments = partial(changed_comments, backend)
         self.set_comments = partial(set_comments, backend)

@@ -4,9 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtDatabaseError
-from pyspark.sql.types import IntegerType, LongType, StructField, StructType, TimestampType
+from pyspark.sql.types import IntegerType, LongType, StructField
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
@@ -82,18 +81,6 @@ def test_all_steps_run_in_their_order():
     assert engine.ran == plan.statements[:2]
     engine.evolution.run_after_write(plan, "model.x.t")
     assert engine.ran == plan.statements
-
-
-def test_a_check_that_renders_nothing_does_not_need_the_version_of_delta():
-    def unknown():
-        raise FIRST
-
-    evolution: Any = TableEvolution(SimpleNamespace(engine=unknown))  # type: ignore[arg-type]
-    table = SparkRelation.create(schema="s", identifier="t").replace(is_delta=True)
-    of = ("m", table, StructType().add("at", TimestampType()), frozenset({"at"}))
-    assert evolution.value_check(*of, renders=False).partition_columns == {"at"}
-    with pytest.raises(DbtDatabaseError):
-        evolution.value_check(*of)
 
 
 def test_the_property_is_unset_again_if_the_table_still_has_the_types_of_the_plan():

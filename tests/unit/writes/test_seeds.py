@@ -19,7 +19,7 @@ def seeds() -> Seeds:
         convert_type=lambda table, number: ("bigint", "string")[number],
         quote_seed_column=lambda name, _: quote(name),
     )
-    found = Seeds(None, None, adapter)  # type: ignore[arg-type]
+    found = Seeds(None, adapter)  # type: ignore[arg-type]
     found._values[TABLE] = ROWS
     return found
 

@@ -5,10 +5,15 @@ from typing import Any
 
 import pytest
 from dbt.adapters.spark.relation import SparkRelation
+from pyspark.sql.types import StructType, TimestampType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
-from dbt.adapters.deltawiden.writes.table_checks import require_table_partitions
+from dbt.adapters.deltawiden.writes.table_checks import (
+    check_without_version,
+    require_table_partitions,
+    value_check,
+)
 
 COLUMNS = [("n", "int", None), ("# Partitioning", "string", None), ("p", "date", None)]
 HEADING = ("# col_name", "data_type", "comment")
@@ -39,3 +44,18 @@ def test_partitions_are_overwritten_only_if_the_table_has_some(
         return
     with pytest.raises(SchemaChangeRefused, match=r"is not partitioned, but .* partition_by: p\."):
         require_table_partitions(backend, spec, table)
+
+
+@pytest.mark.parametrize(("version", "shifts"), [((4, 0), True), ((4, 1), False)])
+def test_the_version_of_delta_decides_how_a_timestamp_in_a_partition_is_checked(version, shifts):
+    backend: Any = SimpleNamespace(engine=lambda: SimpleNamespace(delta=version))
+    table = SparkRelation.create(schema="s", identifier="t").replace(is_delta=True)
+    of = ("m", table, StructType().add("at", TimestampType()), frozenset({"at"}))
+    assert check_without_version(*of).partition_columns == {"at"}
+    assert value_check(backend, *of).shifts_moments is shifts
+
+
+def test_the_version_of_delta_is_not_read_without_a_timestamp_in_a_partition():
+    backend: Any = None
+    table = SparkRelation.create(schema="s", identifier="t").replace(is_delta=True)
+    assert value_check(backend, "m", table, StructType().add("at", TimestampType())).model == "m"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
-from pyspark.sql.types import CharType, StructField, StructType, VarcharType
+from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.config.clustering import changed_clustering
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
@@ -24,7 +24,6 @@ from dbt.adapters.deltawiden.config.strategies import (
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
-from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, columns_named
@@ -56,17 +55,15 @@ from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writes.table_checks import (
     check_format,
+    check_without_version,
     columns_of_condition,
     copies_rows,
     refused_condition,
     require_kept,
     require_table_partitions,
+    value_check,
 )
 from dbt.adapters.deltawiden.writing.columns import match_columns
-from dbt.adapters.deltawiden.writing.partition_values import (
-    has_moments,
-    shifts_moments,
-)
 from dbt.adapters.deltawiden.writing.replacement import event_time_column
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
@@ -123,7 +120,7 @@ class TableEvolution:
             difference = compare(schemas.output, stored)
         except AmbiguousName as error:
             raise SchemaChangeRefused(str(error)) from error
-        check = self.value_check(spec.name, table, stored) if spec.checks_values else None
+        check = value_check(self._backend, spec.name, table, stored) if spec.checks_values else None
         clustering = changed_clustering(spec.clustering, snapshot)
         if difference and spec.policy.on_schema_change is not OnSchemaChange.IGNORE:
             known = snapshot if clustering is None else snapshot.with_clustering(clustering)
@@ -151,7 +148,7 @@ class TableEvolution:
         if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
             require_kept(self._backend, table, schemas.table)
         if not (spec.checks_values or spec.ignores_values):
-            check = self.value_check(spec.name, table, stored, renders=False)
+            check = check_without_version(spec.name, table, stored)
             plan = replace(plan, unchecked=_unchecked(plan, schemas.output, stored, check))
         return plan
 
@@ -193,33 +190,11 @@ class TableEvolution:
         if spec.strategy == MERGE and not spec.is_written_by_project:
             updated_columns(spec, plan.write)
             after = schema_at_write(stored, plan.changes, plan.new) if plan.before else None
-            clauses = checked_clauses(self._backend, self.value_check, spec, table, stored, after)
+            clauses = checked_clauses(self._backend, spec, table, stored, after)
             plan = replace(plan, checked_clauses=None if plan.before else clauses)
         if query:
             self._refuse_self_reference(plan, table, query)
         return plan
-
-    def value_check(
-        self,
-        model: str,
-        table: SparkRelation,
-        schema: StructType,
-        partitioned_by: frozenset[str] | None = None,
-        renders: bool = True,
-    ) -> ValueCheck:
-        """Return the check of what a model writes to a table with these columns, in lower case.
-
-        Args:
-            renders: whether it renders conditions. Otherwise Delta's version need not be known.
-        """
-        if partitioned_by is None:
-            is_text = not (table.is_iceberg or table.is_hudi)  # See ``keeps_partitions_as_text``.
-            partitioned_by = partition_columns(schema) if is_text else frozenset()
-        in_partitions = (f.dataType for f in schema.fields if f.name.lower() in partitioned_by)
-        can_shift = renders and table.is_delta and any(map(has_moments, in_partitions))
-        shifts = bool(can_shift and shifts_moments(self._backend.engine().delta))
-        texts = (CharType,) if table.is_delta or table.is_iceberg else (CharType, VarcharType)
-        return ValueCheck(model, relation_sql(table), partitioned_by, shifts, texts)
 
     def _refuse_self_reference(self, plan: Plan, table: SparkRelation, query: str) -> None:
         """Refuse a model whose output would become wider with each run, before any statement."""

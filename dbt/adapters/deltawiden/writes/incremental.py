@@ -167,7 +167,7 @@ class IncrementalWrites:
         The arguments are those of dbt's ``get_merge_sql``, and as for ``merge_sql``.
         """
         spec = replace(spec_of_run(context), has_one_key=isinstance(unique_key, str))
-        clauses = checked_clauses(self._backend, self._evolution.value_check, spec, target)
+        clauses = checked_clauses(self._backend, spec, target)
         keys = filter(None, as_list(unique_key))
         conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
         return merge_sql(target.render(), str(source), conditions, clauses, columns, updated)
@@ -243,9 +243,7 @@ class IncrementalWrites:
         if spec.is_written_by_project:
             return write
         if spec.strategy == MERGE:
-            clauses = plan.checked_clauses or checked_clauses(
-                self._backend, self._evolution.value_check, spec, target
-            )
+            clauses = plan.checked_clauses or checked_clauses(self._backend, spec, target)
             return replace(write, checked_clauses=clauses, match_keys=_match_keys(context, spec))
         can_replace_where = not plan.write.computed
         # Iceberg has the values of a condition, and no text.

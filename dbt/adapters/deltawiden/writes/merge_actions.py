@@ -1,6 +1,5 @@
 """Check the columns and values that the configuration of a model writes in its MERGE."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types
+from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.columns import Write, assigned_sql
 from dbt.adapters.deltawiden.writing.merge import merge_update_columns
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -84,10 +84,6 @@ def _text(text: str, tokens: list[Any]) -> str:
 _KEY = "not_matched_by_source_action"
 
 
-ValueCheckOf = Callable[[str, SparkRelation, StructType], ValueCheck]
-"""Returns the check of what a model writes to a table with a schema."""
-
-
 def updated_columns(spec: ModelSpec, write: Write) -> list[str] | None:
     """Return the quoted columns that a model's MERGE updates: ``merge_update_columns``."""
     others = (*write.unused, *write.computed)
@@ -97,7 +93,6 @@ def updated_columns(spec: ModelSpec, write: Write) -> list[str] | None:
 
 def checked_clauses(
     backend: SqlBackend,
-    value_check: ValueCheckOf,
     spec: ModelSpec,
     table: SparkRelation,
     schema: StructType | None = None,
@@ -127,7 +122,7 @@ def checked_clauses(
         return clauses
     schema = future or schema or backend.table_schema(table)
     pairs = _types(backend, assignments, clauses.target_alias, table, future)
-    check = value_check(spec.name, table, schema)
+    check = value_check(backend, spec.name, table, schema)
     checked = (
         _checked(assignment, pair, clauses.target_alias, check)
         for assignment, pair in zip(assignments, pairs, strict=True)

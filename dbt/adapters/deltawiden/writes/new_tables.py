@@ -31,8 +31,8 @@ from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writes.batches import batch_checked_sql, require_partitions
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
+from dbt.adapters.deltawiden.writes.table_checks import check_without_version, value_check
 from dbt.adapters.deltawiden.writing.columns import (
     chars_unchanged_sql,
     partitions_checked_sql,
@@ -46,9 +46,8 @@ from dbt.adapters.deltawiden.writing.value_check import warn_unchecked_columns
 class NewTables:
     """Prepares the queries that create or replace tables."""
 
-    def __init__(self, backend: SqlBackend, evolution: TableEvolution, views: ModelViews) -> None:
+    def __init__(self, backend: SqlBackend, views: ModelViews) -> None:
         self._backend = backend
-        self._evolution = evolution
         self._views = views
         self._declared: dict[str, dict[str, dict[str, str]]] = {}
 
@@ -140,11 +139,12 @@ class NewTables:
             return query
         schema = self._backend.schema_to_check(query)
         written = table.incorporate(is_delta=spec.file_format == DELTA)
-        check = self._evolution.value_check(spec.name, written, schema, columns, spec.checks_values)
         if not spec.checks_values:
+            check = check_without_version(spec.name, written, schema, columns)
             fields = (f for f in schema.fields if check.has_to_check_partition(f.name, f.dataType))
             warn_unchecked_columns(relation_sql(table), [field.name for field in fields])
             return query
+        check = value_check(self._backend, spec.name, written, schema, columns)
         selected = partitions_checked_sql(schema, check)
         return select_from(selected, query) if selected else query
 
@@ -161,7 +161,7 @@ class NewTables:
             return self._without_chars(query) if spec.checks_values else query
         is_delta, is_iceberg = (spec.file_format == name for name in (DELTA, "iceberg"))
         written = table.incorporate(is_delta=is_delta, is_iceberg=is_iceberg)
-        check = self._evolution.value_check(spec.name, written, schema, frozenset())
+        check = value_check(self._backend, spec.name, written, schema, frozenset())
         if not spec.checks_values:
             declared = with_char_types(schema, check.texts).fields
             chars = [field.name for field in declared if contains(field.dataType, check.texts)]

@@ -26,7 +26,7 @@ from dbt.adapters.deltawiden.sql.identifiers import columns_listed, columns_name
 from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.fixtures import check_fixture
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 from dbt.adapters.deltawiden.writing.seeds import check_seed, seed_values
@@ -42,9 +42,8 @@ class Seeds:
 
     check_fixture = staticmethod(check_fixture)
 
-    def __init__(self, backend: SqlBackend, evolution: TableEvolution, adapter: Any) -> None:
+    def __init__(self, backend: SqlBackend, adapter: Any) -> None:
         self._backend = backend
-        self._evolution = evolution
         self._adapter = adapter
         self._run = partial(adapter.add_query, abridge_sql_log=True)
         self._checked: WeakKeyDictionary[agate.Table, dict[str, str]] = WeakKeyDictionary()
@@ -213,7 +212,7 @@ class Seeds:
         nulls = ", ".join(f"cast(null as {type_}) as {name}" for name, type_ in columns)
         schema = self._backend.query_schema(f"select {nulls}")
         table = relation.incorporate(is_delta=file_format == DELTA)
-        check = self._evolution.value_check(seed["name"], table, schema, names)
+        check = value_check(self._backend, seed["name"], table, schema, names)
         return [
             check.partition_sql(value, value, field.name, field.dataType)
             if check.has_to_check_partition(field.name, field.dataType)

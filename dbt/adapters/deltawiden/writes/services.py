@@ -18,5 +18,5 @@ class Services:
         self.views = ModelViews(self.view_finder)
         self.evolution = TableEvolution(backend)
         self.snapshots = SnapshotEvolution(backend, self.evolution)
-        self.new_tables = NewTables(backend, self.evolution, self.views)
+        self.new_tables = NewTables(backend, self.views)
         self.writes = IncrementalWrites(backend, self.evolution, self.snapshots, self.views)

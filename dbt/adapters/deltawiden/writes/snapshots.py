@@ -28,6 +28,7 @@ from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writes.snapshot_rows import require_known_deletions, require_one_end
+from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
 from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 
@@ -124,7 +125,7 @@ class SnapshotEvolution:
         if not spec.checks_values or not any(is_replaced(context, name) for name in STAGING_MACROS):
             return "*"
         schema = self._backend.table_schema(table)
-        check = self._evolution.value_check(spec.name, table, schema)
+        check = value_check(self._backend, spec.name, table, schema)
         write = match_columns(self._backend.schema(staging), schema, check=check)
         return write.selected_sql
 

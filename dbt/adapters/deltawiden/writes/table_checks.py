@@ -1,10 +1,11 @@
-"""What can't be written to the table that a model has, whatever its columns are."""
+"""What can't be written to the table that a model has, and the check of the values that are."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
-from pyspark.sql.types import StructType
+from pyspark.sql.types import CharType, StructType, VarcharType
 
 from dbt.adapters.deltawiden.config.file_options import stored_options, unsafe_options
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
@@ -29,7 +30,13 @@ from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
 from dbt.adapters.deltawiden.writes.batches import require_partitions
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writing.columns import Write
-from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
+from dbt.adapters.deltawiden.writing.partition_values import (
+    MomentsMoved,
+    has_moments,
+    require_moments_kept,
+    shifts_moments,
+)
+from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 _COPYING = (DELETE_INSERT, "")
 """The strategies whose statements also write other rows of files again. A snapshot has none."""
@@ -39,6 +46,35 @@ _REBUILT = (
     f"same. Or rebuild the table with {REBUILD}. It then has only the rows that the model's query "
     "returns."
 )
+
+
+def value_check(
+    backend: SqlBackend,
+    model: str,
+    table: SparkRelation,
+    schema: StructType,
+    partitioned_by: frozenset[str] | None = None,
+) -> ValueCheck:
+    """Return the check of what a model writes to a table with these partitions, in lower case."""
+    check = check_without_version(model, table, schema, partitioned_by)
+    partitions = (f.dataType for f in schema.fields if f.name.lower() in check.partition_columns)
+    if table.is_delta and any(map(has_moments, partitions)):
+        return replace(check, shifts_moments=shifts_moments(backend.engine().delta))
+    return check
+
+
+def check_without_version(
+    model: str,
+    table: SparkRelation,
+    schema: StructType,
+    partitioned_by: frozenset[str] | None = None,
+) -> ValueCheck:
+    """Return ``value_check`` without what Delta's version decides: the condition on a timestamp."""
+    if partitioned_by is None:
+        is_text = not (table.is_iceberg or table.is_hudi)  # See ``keeps_partitions_as_text``.
+        partitioned_by = partition_columns(schema) if is_text else frozenset()
+    texts = (CharType,) if table.is_delta or table.is_iceberg else (CharType, VarcharType)
+    return ValueCheck(model, relation_sql(table), partitioned_by, texts=texts)
 
 
 def check_format(spec: ModelSpec, table: SparkRelation) -> None:

@@ -46,6 +46,7 @@ from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retr
 from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, types_texts
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
+from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
@@ -119,7 +120,7 @@ class Repairer:
 
     def check(self, rows: ModelRows, schema: StructType) -> ValueCheck:
         """Return the check of each value that is written."""
-        return self.evolution.value_check(full_name(rows.node), rows.table, schema)
+        return value_check(self.backend, full_name(rows.node), rows.table, schema)
 
     def _repair(self, node: Node) -> OperationResult:
         try:
