@@ -63,19 +63,20 @@ def watch_statements() -> list[tuple[str, float]]:
 
 
 def watch_calls(names: list[str]) -> dict[str, float]:
-    """Measure the calls of methods.
+    """Measure the calls of methods and functions.
 
     Args:
-        names: the methods, in the format of ``pkgutil.resolve_name`` (``module:Class.method``).
+        names: in the formats of ``pkgutil.resolve_name`` with a point before the last name
+            (``module:Class.method``, ``module.function``).
 
     Returns:
         The seconds of all calls so far, by name. The dictionary grows when a call has ended.
     """
     seconds: dict[str, float] = {}
     for name in names:
-        owner, _, method = name.rpartition(".")
-        of_class = pkgutil.resolve_name(owner)
-        setattr(of_class, method, _timed(getattr(of_class, method), name, seconds))
+        owner, _, called = name.rpartition(".")
+        of = pkgutil.resolve_name(owner)
+        setattr(of, called, _timed(getattr(of, called), name, seconds))
     return seconds
 
 

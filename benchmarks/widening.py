@@ -26,8 +26,8 @@ rows. The key of the source was an `int` and is now a `bigint`. The tables have 
 of TPC-H's `lineitem`, with {ROWS_A_FILE:,} rows in a file. They are restored before every run. Each
 run is a separate process with a new Spark.
 
-The time of the plan and the ALTER is the time of the methods `TableEvolution.plan` and
-`TableEvolution.run_before_write`, with all their queries to Delta. It does not include reading the
+The time of the plan and the ALTER is the time of `WritePlanner.plan` and of the function
+`run_before_write`, with all their queries to Delta. It does not include reading the
 table's schema, which happens while the model's view is created.
 
 For the comparison with `--full-refresh`, the seconds are the execution time of the model in

@@ -20,10 +20,9 @@ from dbt.adapters.deltawiden.spark.start import SparkStart
 
 SCHEMA = "bench"
 OURS, THEIRS = "dbt-deltawiden", "dbt-spark"
-_EVOLUTION = "dbt.adapters.deltawiden.writes"
 PLANNING = (
-    f"{_EVOLUTION}.evolution:TableEvolution.plan",
-    f"{_EVOLUTION}.evolution:TableEvolution.run_before_write",
+    "dbt.adapters.deltawiden.writes.write_planner:WritePlanner.plan",
+    "dbt.adapters.deltawiden.writes.run_steps.run_before_write",
 )
 
 

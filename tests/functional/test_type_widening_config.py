@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import AlterTypes, SetProperties
+from dbt.adapters.deltawiden.writes.run_steps import run_before_write
 from tests.functional.support import dbt, needs_delta_4
 
 SLOW = [pytest.mark.slow]
@@ -154,7 +155,7 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
             project.adapter.connection_named("test"),
             pytest.raises(DbtDatabaseError, match="DELTA_UNSUPPORTED_ALTER_TABLE") as refused,
         ):
-            project.adapter._services.evolution.run_before_write(plan, "test")
+            run_before_write(project.adapter._services.backend, plan, "test")
         return str(refused.value)
 
     def test_it_is_turned_off_again_when_the_engine_refuses_the_change(self, project, table):

@@ -251,7 +251,7 @@ class DeltaWidenAdapter(ListingAdapter):
     def staged_rows_sql(
         self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation, plan: Plan
     ) -> str:
-        """Render the source of a snapshot's MERGE: ``SnapshotEvolution.staged_rows_sql``."""
+        """Render the source of a snapshot's MERGE: ``SnapshotPlanner.staged_rows_sql``."""
         return self._services.snapshots.staged_rows_sql(context, staging, table, plan)
 
     @available.parse(lambda *_, **__: "")

@@ -10,8 +10,8 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import AlterTypes, ClusterBy, RenameColumn, Step
+from dbt.adapters.deltawiden.writes import incremental
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
-from dbt.adapters.deltawiden.writes.incremental import IncrementalWrites
 
 TABLE = "`s`.`t`"
 WIDENS = AlterTypes(TABLE, (TypeChange(("n",), IntegerType(), LongType()),))
@@ -29,7 +29,7 @@ CLUSTERS = ClusterBy(TABLE, (("n",),))
     ],
 )
 def test_the_steps_before_one_that_fails_are_logged(
-    done: list[Step], logged: list[str], stale: list[str]
+    done: list[Step], logged: list[str], stale: list[str], monkeypatch: pytest.MonkeyPatch
 ):
     texts: list[str] = []
     tables: list[str] = []
@@ -37,10 +37,10 @@ def test_the_steps_before_one_that_fails_are_logged(
     def change_table(*_: object) -> None:
         raise SchemaChangeFailed("[LOSSY_VALUE] x", done)
 
-    evolution: Any = SimpleNamespace(change_table=change_table)
+    monkeypatch.setattr(incremental, "change_table", change_table)
     views: Any = SimpleNamespace(log_stale=lambda names, *_: tables.extend(names))
     nothing: Any = None
-    writes = IncrementalWrites(nothing, evolution, nothing, views)
+    writes = incremental.IncrementalWrites(nothing, nothing, nothing, views)
     context = {
         "model": {"unique_id": "model.x.t"},
         "graph": {"nodes": {}},

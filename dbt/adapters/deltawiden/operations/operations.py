@@ -90,8 +90,7 @@ class Operations:
         check_folder: Callable[[str], None],
     ) -> None:
         self.services, self.adapter, self.context = services, adapter, context
-        self.backend, self.evolution = services.backend, services.evolution
-        self.views = services.views
+        self.backend, self.views = services.backend, services.views
         self.taken_over, self.check_folder = taken_over, check_folder
         self.manifest = adapter.get_macro_resolver()
 
@@ -222,7 +221,7 @@ class Operations:
     def _planner(self, selection: Selection, compiled: bool) -> NodePlanner:
         return NodePlanner(
             self.backend,
-            self.evolution,
+            self.services.write_planner,
             self.services.snapshots,
             self.services.view_finder,
             partial(node_query, self.context, compiled),
@@ -277,8 +276,8 @@ class Operations:
         rows = replace(rows, full_query=query)
         names, only = column_names(name, "columns", columns), merge_condition(name, "where", where)
         chosen = partial(choose, names, only)
-        services = self.backend, self.evolution, self.views
-        return Repairer(name, *services, rows, chosen, dry_run, self.context["graph"])
+        graph = self.context["graph"]
+        return Repairer(name, self.backend, self.views, rows, chosen, dry_run, graph)
 
     def _rows_reader(
         self, name: str, unique_key: Names, compiled: bool, columns: Names = None
@@ -293,7 +292,7 @@ class Operations:
         self, columns: Mapping[str, str], tables: Tables, dry_run: bool
     ) -> OperationResults:
         """Make the requested type changes, and log the views that become stale."""
-        results = widen_columns(self.backend, self.evolution, tables, columns, dry_run)
+        results = widen_columns(self.backend, tables, columns, dry_run)
         if not dry_run:
             self.views.log_stale(results.changed, self.context["graph"])
         return results

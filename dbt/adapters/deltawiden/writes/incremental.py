@@ -32,7 +32,6 @@ from dbt.adapters.deltawiden.writes.attempts import (
 )
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
-from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, readers_texts
@@ -41,7 +40,9 @@ from dbt.adapters.deltawiden.writes.node_settings import OVERWRITE_MODE
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.writes.refused import say_that_hooks_ran
 from dbt.adapters.deltawiden.writes.response import store_response
-from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.writes.run_steps import change_table, run_after_write, undo
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotPlanner
+from dbt.adapters.deltawiden.writes.write_planner import Schemas, WritePlanner
 from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writing.merge import equal_keys, merge_conditions, merge_sql
 from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere, has_no_offset_changes
@@ -64,12 +65,12 @@ class IncrementalWrites:
     def __init__(
         self,
         backend: SqlBackend,
-        evolution: TableEvolution,
-        snapshots: SnapshotEvolution,
+        planner: WritePlanner,
+        snapshots: SnapshotPlanner,
         views: ModelViews,
     ) -> None:
         self._backend = backend
-        self._evolution = evolution
+        self._planner = planner
         self._snapshots = snapshots
         self._views = views
         self._turns: defaultdict[str, Turns] = defaultdict(Turns)
@@ -105,7 +106,7 @@ class IncrementalWrites:
             with (
                 duplicate_keys_named(self._backend, write.source, target, spec),
                 self._overwriting(target, write.overwrite_mode),
-                self._without_evolution(write),
+                self._without_auto_merge(write),
             ):
                 _run(write, run_write)
 
@@ -113,7 +114,7 @@ class IncrementalWrites:
             self._write(context, spec, target, write_once, attempts)
         except DbtRuntimeError as error:
             if attempts.early:
-                self._evolution.undo(attempts.early, error, _unique_id(context))
+                undo(self._backend, attempts.early, error, _unique_id(context))
             raise
 
     def write_snapshot(
@@ -184,7 +185,7 @@ class IncrementalWrites:
         try:
             retry_with_new_plan(write_once, self._turns[table.render()], attempts)
             appends = spec.strategy == "append"
-            self._evolution.run_after_write(attempts.plan, _unique_id(context), appends)
+            run_after_write(self._backend, attempts.plan, _unique_id(context), appends)
         except Exception as error:
             # The type changes stay. The next run makes none, so that it would rewrite no file.
             if not is_cancelled(error):
@@ -232,7 +233,7 @@ class IncrementalWrites:
         self._views.check_model(context, query)
         schemas = Schemas(self._backend.schema(source), table_schema())
         full_query = partial(full_query_of_run, context, self._views.check_model)
-        plan = self._evolution.plan_incremental(schemas, existing, spec, query, full_query)
+        plan = self._planner.plan_incremental(schemas, existing, spec, query, full_query)
         attempts.record_plan(plan)
         write = ModelWrite(spec, plan, source, existing, target)
         if not write.is_custom:
@@ -263,7 +264,7 @@ class IncrementalWrites:
             return None
         analysed, produced = analyse_with_types(query, {path: renamed}, self._backend.query_schema)
         self._views.check_model(context, analysed)
-        plan = self._evolution.plan_incremental(Schemas(produced, schema), table, spec, query)
+        plan = self._planner.plan_incremental(Schemas(produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.
         plan = plan.renames_alone
         attempts.record_plan(plan)
@@ -293,7 +294,7 @@ class IncrementalWrites:
                 context["exceptions"]["warn"](text)
                 self._warned.add(warning)
         try:
-            self._evolution.change_table(plan, table, _unique_id(context))
+            change_table(self._backend, plan, table, _unique_id(context))
         except SchemaChangeFailed as error:
             # These steps stay. Another attempt does not plan them again.
             self._log_changes(context, replace(plan, steps=tuple(error.done)))
@@ -329,7 +330,7 @@ class IncrementalWrites:
             self._backend.execute(f"refresh table {table}")
 
     @contextmanager
-    def _without_evolution(self, write: ModelWrite) -> Iterator[None]:
+    def _without_auto_merge(self, write: ModelWrite) -> Iterator[None]:
         """Keep Delta from widening the table, if the statement in the block leaves casts to it.
 
         The session can let Delta change the table's types instead of casting the values.

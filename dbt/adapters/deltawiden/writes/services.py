@@ -2,11 +2,11 @@
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.views.finder import ViewFinder
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.incremental import IncrementalWrites
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writes.new_tables import NewTables
-from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotPlanner
+from dbt.adapters.deltawiden.writes.write_planner import WritePlanner
 
 
 class Services:
@@ -16,7 +16,7 @@ class Services:
         self.backend = backend
         self.view_finder = ViewFinder(backend)
         self.views = ModelViews(self.view_finder)
-        self.evolution = TableEvolution(backend)
-        self.snapshots = SnapshotEvolution(backend, self.evolution)
+        self.write_planner = WritePlanner(backend)
+        self.snapshots = SnapshotPlanner(backend, self.write_planner)
         self.new_tables = NewTables(backend, self.views)
-        self.writes = IncrementalWrites(backend, self.evolution, self.snapshots, self.views)
+        self.writes = IncrementalWrites(backend, self.write_planner, self.snapshots, self.views)

@@ -24,11 +24,11 @@ from dbt.adapters.deltawiden.sql.types import type_sql
 from dbt.adapters.deltawiden.widening import report
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writes.snapshot_rows import require_known_deletions, require_one_end
 from dbt.adapters.deltawiden.writes.table_checks import value_check
+from dbt.adapters.deltawiden.writes.write_planner import Schemas, WritePlanner
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
 from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 
@@ -36,12 +36,12 @@ _FORMATS_WITH_NTZ = ("delta", "iceberg")
 TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
-class SnapshotEvolution:
+class SnapshotPlanner:
     """Plans what a snapshot's table needs before new versions of rows are written to it."""
 
-    def __init__(self, backend: SqlBackend, evolution: TableEvolution) -> None:
+    def __init__(self, backend: SqlBackend, write_planner: WritePlanner) -> None:
         self._backend = backend
-        self._evolution = evolution
+        self._write_planner = write_planner
         self._time_types: dict[str, str] = {}
 
     def plan(
@@ -100,7 +100,7 @@ class SnapshotEvolution:
         self._refuse_shifted_times(schemas.output.fields, columns, spec)
         require_one_end(self._backend, table, schemas.table, spec, columns)
         require_known_deletions(self._backend, table, schemas.table, spec, columns, hard_deletes)
-        plan = self._evolution.plan(schemas, table, replace(spec, policy=policy), keys)
+        plan = self._write_planner.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))

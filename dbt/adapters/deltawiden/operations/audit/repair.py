@@ -43,9 +43,9 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import rewrite_command
 from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, types_texts
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
+from dbt.adapters.deltawiden.writes.run_steps import change_table
 from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
@@ -99,7 +99,6 @@ class Repairer:
 
     operation: str
     backend: SqlBackend
-    evolution: TableEvolution
     views: ModelViews
     reader: RowsReader
     choose: Callable[[ModelRows, "Repairer"], Choice]
@@ -152,7 +151,7 @@ class Repairer:
             plan = choice.plan(schema := backend.table_schema(rows.table))
             require_moments_kept(backend, rows.table, schema)
             attempts.record_plan(plan)
-            self.evolution.change_table(plan, rows.table, self.operation)
+            change_table(backend, plan, rows.table, self.operation)
             updated.append(self._merge(rows, self._statement(choice, plan, attempts)))
 
         attempts = Attempts()

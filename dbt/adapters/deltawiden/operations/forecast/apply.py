@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition
 from dbt.adapters.deltawiden.widening.steps import Step
 from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
 from dbt.adapters.deltawiden.writes.older_files import misread_after
+from dbt.adapters.deltawiden.writes.run_steps import change_table
 
 
 def apply_changes(forecast: Forecast, chosen: Collection[str]) -> None:
@@ -71,7 +72,7 @@ def _apply(
     def apply_once(attempts: Attempts) -> None:
         plan = change.decide(backend.table_schema(table))
         attempts.record_plan(plan)
-        planner.evolution.change_table(plan, table, unique_id)
+        change_table(backend, plan, table, unique_id)
 
     attempts = Attempts()
     try:

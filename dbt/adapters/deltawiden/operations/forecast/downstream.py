@@ -61,8 +61,8 @@ from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition, message_of
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, without_session_catalog
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writes.evolution import Schemas
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
+from dbt.adapters.deltawiden.writes.write_planner import Schemas
 
 QUERY_NOT_KNOWN = (
     "Its query is not known: the model is in Python, dbt can't compile it, or its text runs a "

@@ -29,8 +29,8 @@ from dbt.adapters.deltawiden.sql.queries import mentions
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
-from dbt.adapters.deltawiden.writes.evolution import Schemas, TableEvolution
-from dbt.adapters.deltawiden.writes.snapshots import SnapshotEvolution
+from dbt.adapters.deltawiden.writes.snapshots import SnapshotPlanner
+from dbt.adapters.deltawiden.writes.write_planner import Schemas, WritePlanner
 
 CHECKED = ("incremental", "snapshot", "table")
 """The materializations whose runs refuse a query that reads a view which changes values."""
@@ -55,8 +55,8 @@ class NodePlanner:
     """
 
     backend: SqlBackend
-    evolution: TableEvolution
-    snapshots: SnapshotEvolution
+    write_planner: WritePlanner
+    snapshots: SnapshotPlanner
     finder: ViewFinder
     query: Callable[[Node, BaseRelation | None], str]
     relation: Callable[[Node], BaseRelation | None]
@@ -94,7 +94,7 @@ class NodePlanner:
         spec = self.spec(node)
 
         def decide(schema: StructType) -> Plan:
-            return self.evolution.plan_incremental(Schemas(output, schema), table, spec, query)
+            return self.write_planner.plan_incremental(Schemas(output, schema), table, spec, query)
 
         return planned(self.backend, node, TableChange(table, decide), spec)
 

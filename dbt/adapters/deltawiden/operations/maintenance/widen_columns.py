@@ -21,20 +21,16 @@ from dbt.adapters.deltawiden.widening.planner import plan_by_hand
 from dbt.adapters.deltawiden.widening.request import InvalidRequest, read_request
 from dbt.adapters.deltawiden.widening.steps import RewriteRows, Step
 from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retry_with_new_plan
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
 from dbt.adapters.deltawiden.writes.older_files import misread_after
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
+from dbt.adapters.deltawiden.writes.run_steps import change_table
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
 
 _NAME = "widen_columns"
 
 
 def widen_columns(
-    backend: SqlBackend,
-    evolution: TableEvolution,
-    tables: Iterable[SparkRelation],
-    columns: Mapping[str, str],
-    dry_run: bool,
+    backend: SqlBackend, tables: Iterable[SparkRelation], columns: Mapping[str, str], dry_run: bool
 ) -> OperationResults:
     """Make the type changes that a person asks for. An error can leave some of a table's."""
 
@@ -46,7 +42,7 @@ def widen_columns(
         def widen_once(attempts: Attempts) -> None:
             plan = _plan(backend, table, columns)
             attempts.record_plan(plan)
-            evolution.change_table(plan, table, _NAME)
+            change_table(backend, plan, table, _NAME)
 
         attempts = Attempts()
         try:

@@ -1,13 +1,11 @@
-"""The plan for a table before a write, and the statements of the plan before and after it."""
+"""The plan for a table before a write."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
 from typing import NamedTuple
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import StructField, StructType
@@ -23,32 +21,27 @@ from dbt.adapters.deltawiden.config.strategies import (
     REPLACE_WHERE,
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.conflicts import is_conflict, retry_same_commit
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, columns_named
 from dbt.adapters.deltawiden.sql.queries import mentions, with_types
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.views.stale_views import reads_table
-from dbt.adapters.deltawiden.widening.backfill import BackfillColumns
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
 from dbt.adapters.deltawiden.widening.renames import plan_renames, renamed_schema
-from dbt.adapters.deltawiden.widening.report import backfill_command
-from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.self_reference import (
     grows_again,
     self_reference_text,
     widened_queries,
 )
-from dbt.adapters.deltawiden.widening.steps import ClusterBy, ClusterByHand, Stage, Step
+from dbt.adapters.deltawiden.widening.steps import ClusterBy, ClusterByHand, Stage
 from dbt.adapters.deltawiden.widening.table_properties import (
     plan_properties,
     refused_properties,
 )
-from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 from dbt.adapters.deltawiden.writes.backfill import Backfill
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
@@ -67,8 +60,6 @@ from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.replacement import event_time_column
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
-logger = AdapterLogger("DeltaWiden")
-
 
 class Schemas(NamedTuple):
     """The columns of a model's output, and those of its table."""
@@ -77,8 +68,8 @@ class Schemas(NamedTuple):
     table: StructType
 
 
-class TableEvolution:
-    """Plans what a table needs before a write, and runs the statements of a plan."""
+class WritePlanner:
+    """Plans what a table needs before a write."""
 
     def __init__(self, backend: SqlBackend) -> None:
         self._backend = backend
@@ -222,107 +213,6 @@ class TableEvolution:
                 plan = self._backend.analyse(query).text
                 return reads_table(plan, table, self._backend.current_catalog)
         return False
-
-    def run_before_write(self, plan: Plan, changed_by: str) -> None:
-        """Run the statements of a plan that come before the write.
-
-        Args:
-            plan: a plan that is not refused.
-            changed_by: the unique id of the model, or the name of the operation. The commits have
-                it in the table's history.
-
-        Raises:
-            SchemaChangeFailed: the engine refused a statement. A property that was turned on for
-                the type changes is turned off again.
-        """
-        if not plan.before:
-            return
-        done: list[Step] = []
-        try:
-            with self._backend.tagged_commits(changed_by):
-                for step in plan.before:
-                    step.run(self._backend)
-                    done.append(step)
-        except DbtRuntimeError as error:
-            undone = self._undo(plan, done, error)
-            stays = [step for step in done if step not in undone]
-            raise SchemaChangeFailed(error.msg, stays) from error
-
-    def change_table(self, plan: Plan, table: SparkRelation, changed_by: str) -> None:
-        """Run the steps before the write: ``run_before_write``. This session sees the changes."""
-        self.run_before_write(plan, changed_by)
-        if plan.before and not table.is_delta:
-            # Spark and Iceberg cache what they have read of such a table, its columns included.
-            self._backend.execute(f"refresh table {table}")
-
-    def run_after_write(self, plan: Plan, changed_by: str, appends: bool = False) -> None:
-        """Run the statements of a plan that come after the write has succeeded.
-
-        Args:
-            appends: whether another run of the model would write the same rows again.
-
-        Raises:
-            SchemaChangeFailed: the engine refused a statement. The rows are written all the same.
-        """
-        for number, step in enumerate(plan.after):
-            try:
-                with self._backend.tagged_commits(changed_by):
-                    retry_same_commit(partial(step.run, self._backend))
-            except DbtRuntimeError as error:
-                left = [_by_hand(each, changed_by) for each in plan.after[number:]]
-                by_hand = (
-                    "\nThe rows are already written: a second run of an `append` model would "
-                    f"repeat them. Run this by hand instead: {'; '.join(left)}"
-                )
-                then = "the next run will do it"
-                if not step.is_repeated:
-                    then = "no later run will do it. Run it by hand"
-                raise SchemaChangeFailed(
-                    f"The rows were written to {plan.table}, but this failed after it, and {then}: "
-                    f"{step.statement}\n{error.msg}" + (by_hand if appends else "")
-                ) from error
-
-    def undo(self, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
-        """Undo the steps of a plan that has run, after an error before the write."""
-        with self._backend.tagged_commits(changed_by):
-            self._undo(plan, plan.before, error)
-
-    def _undo(self, plan: Plan, done: Sequence[Step], error: DbtRuntimeError) -> list[Step]:
-        """Undo the steps that must not stay, the last one first. Return them."""
-        undone = []
-        # Once: the first step that is undone can be a rename, which the plan's paths need.
-        may_be_needed = cache(partial(self._may_be_needed, plan, error))
-        for step in reversed(done):
-            steps = [each for each in step.undo(done) if each not in done]
-            if not steps or (step.is_goal and may_be_needed()):
-                continue
-            for each in steps:
-                try:
-                    each.run(self._backend)
-                except DbtRuntimeError as failed:
-                    logger.warning(f"Could not take back a change of {plan.table}: {failed}")
-            undone.append(step)
-        return undone
-
-    def _may_be_needed(self, plan: Plan, error: DbtRuntimeError) -> bool:
-        """Return whether another run may need what this one has set: it may have changed a type."""
-        if is_conflict(error):
-            return True
-        try:
-            now = self._backend.query_schema(f"select * from {plan.table}")
-            return any(
-                find_leaf(change.path, now)[1] != change.from_type for change in plan.changes
-            )
-        except (DbtRuntimeError, NoSuchLeaf) as failed:
-            logger.debug(f"The types of {plan.table} are not those of the plan: {failed}")
-            return True
-
-
-def _by_hand(step: Step, model: str) -> str:
-    """Return what does a step by hand, for the model with a unique id."""
-    if isinstance(step, BackfillColumns):
-        return backfill_command(model.split(".", 2)[2], step.names)
-    return step.statement
 
 
 def _replaces_table(spec: ModelSpec, keys: frozenset[str]) -> bool:

@@ -27,7 +27,7 @@ from dbt.adapters.deltawiden.widening.steps import (
     UnsetStatistics,
 )
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
-from dbt.adapters.deltawiden.writes.evolution import TableEvolution
+from dbt.adapters.deltawiden.writes.run_steps import run_after_write, run_before_write
 
 TABLE = "`s`.`t`"
 ENABLES = SetProperties(TABLE, (("delta.enableTypeWidening", "true"),))
@@ -52,7 +52,7 @@ class Engine:
     ) -> None:
         self.ran: list[str] = []
         self._refused, self._error, self._described = refused, error, described
-        self.evolution = TableEvolution(SqlBackend(self._execute, lambda: None))
+        self.backend = SqlBackend(self._execute, lambda: None)
 
     def _execute(self, statement: str, fetch: bool = False) -> tuple[None, Any]:
         if statement.startswith("describe query"):
@@ -68,7 +68,7 @@ class Engine:
 
     def failed_before_write(self, *steps: Step) -> SchemaChangeFailed:
         with pytest.raises(SchemaChangeFailed) as failed:
-            self.evolution.run_before_write(Plan(TABLE, steps), "model.x.t")
+            run_before_write(self.backend, Plan(TABLE, steps), "model.x.t")
         # Users see the first error.
         assert failed.value.msg == self._error.msg
         return failed.value
@@ -77,9 +77,9 @@ class Engine:
 def test_all_steps_run_in_their_order():
     engine = Engine()
     plan = Plan(TABLE, (ENABLES, WIDENS, ClusterBy(TABLE, (), Stage.CLUSTERING_AGAIN)))
-    engine.evolution.run_before_write(plan, "model.x.t")
+    run_before_write(engine.backend, plan, "model.x.t")
     assert engine.ran == plan.statements[:2]
-    engine.evolution.run_after_write(plan, "model.x.t")
+    run_after_write(engine.backend, plan, "model.x.t")
     assert engine.ran == plan.statements
 
 
@@ -150,7 +150,7 @@ def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written(appe
     clusters = ClusterBy(TABLE, (("n",),), Stage.CLUSTERING_AGAIN)
     plan = Plan(TABLE, (clusters,))
     with pytest.raises(SchemaChangeFailed) as failed:
-        Engine(clusters).evolution.run_after_write(plan, "model.x.t", appends)
+        run_after_write(Engine(clusters).backend, plan, "model.x.t", appends)
     # Another run would append the rows again.
     by_hand = f"would repeat them. Run this by hand instead: {clusters.statement}"
     assert (by_hand in failed.value.msg) is appends
@@ -161,7 +161,7 @@ def test_the_error_of_a_step_after_the_write_says_that_the_rows_are_written(appe
 def test_a_clustering_that_no_model_has_is_to_be_restored_by_hand():
     clusters = ClusterByHand(TABLE, (("n",),), Stage.CLUSTERING_AGAIN)
     with pytest.raises(SchemaChangeFailed) as failed:
-        Engine(clusters).evolution.run_after_write(Plan(TABLE, (clusters,)), "model.x.t")
+        run_after_write(Engine(clusters).backend, Plan(TABLE, (clusters,)), "model.x.t")
     assert f"no later run will do it. Run it by hand: {clusters.statement}" in failed.value.msg
 
 
@@ -171,7 +171,7 @@ def test_all_steps_that_have_not_run_after_the_write_are_named_with_what_does_th
     drops = DropColumns(TABLE, (FieldDifference(("gone",), StructField("gone", LongType())),))
     plan = Plan(TABLE, (ClusterBy(TABLE, (), Stage.BACKFILL), fills, done, drops))
     with pytest.raises(SchemaChangeFailed) as failed:
-        Engine(fills).evolution.run_after_write(plan, "model.x.t.v2", True)
+        run_after_write(Engine(fills).backend, plan, "model.x.t.v2", True)
     arguments = """'{"models": ["t.v2"], "columns": ["n"], "where": "`n` is null"}'"""
     command = f"dbt run-operation backfill_columns --args {arguments}"
     by_hand = f"{command}; {done.statement}; {drops.statement}"
