@@ -18,6 +18,9 @@ from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import columns_sql
 from dbt.adapters.deltawiden.writing.partition_values import MomentsMoved, require_moments_kept
 
+ROWS_WRITTEN = "The rows are already written: a second run of an `append` model would repeat them."
+"""Why a model must not be run again only because something failed after its write."""
+
 
 class OptimizeFailed(DbtRuntimeError):
     """OPTIMIZE failed after the rows of a model were written."""
@@ -29,8 +32,7 @@ def text_after_write(
     """Return the message of a statement that failed after the rows of a node were committed."""
     return (
         f"The rows of {relation_sql(table)} are written and committed. {failed} asks for, failed "
-        f"after that: {statement}\n{error.msg}\n"
-        f"The rows are already written: a second run of an `append` model would repeat them. {do}"
+        f"after that: {statement}\n{error.msg}\n{ROWS_WRITTEN} {do}"
     )
 
 

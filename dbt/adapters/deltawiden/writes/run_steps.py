@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import backfill_command
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.steps import Step
+from dbt.adapters.deltawiden.writes.after_run import ROWS_WRITTEN
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 
 
@@ -67,18 +68,17 @@ def run_after_write(
             with backend.tagged_commits(changed_by):
                 retry_same_commit(partial(step.run, backend))
         except DbtRuntimeError as error:
-            left = [_by_hand(each, changed_by) for each in plan.after[number:]]
-            by_hand = (
-                "\nThe rows are already written: a second run of an `append` model would "
-                f"repeat them. Run this by hand instead: {'; '.join(left)}"
-            )
             then = "the next run will do it"
             if not step.is_repeated:
                 then = "no later run will do it. Run it by hand"
-            raise SchemaChangeFailed(
+            text = (
                 f"The rows were written to {plan.table}, but this failed after it, and {then}: "
-                f"{step.statement}\n{error.msg}" + (by_hand if appends else "")
-            ) from error
+                f"{step.statement}\n{error.msg}"
+            )
+            if appends:
+                left = "; ".join(_by_hand(each, changed_by) for each in plan.after[number:])
+                text += f"\n{ROWS_WRITTEN} Run this by hand instead: {left}"
+            raise SchemaChangeFailed(text) from error
 
 
 def undo(backend: SqlBackend, plan: Plan, error: DbtRuntimeError, changed_by: str) -> None:
