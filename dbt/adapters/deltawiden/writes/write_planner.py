@@ -38,10 +38,7 @@ from dbt.adapters.deltawiden.widening.self_reference import (
     widened_queries,
 )
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, ClusterByHand, Stage
-from dbt.adapters.deltawiden.widening.table_properties import (
-    plan_properties,
-    refused_properties,
-)
+from dbt.adapters.deltawiden.widening.table_properties import plan_properties, refused_properties
 from dbt.adapters.deltawiden.writes.backfill import Backfill
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
@@ -59,6 +56,9 @@ from dbt.adapters.deltawiden.writes.table_checks import (
 from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.replacement import event_time_column
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
+
+_BY_KEY = (MERGE, DELETE_INSERT)
+"""The strategies that find the rows of a unique key by a MERGE."""
 
 
 class Schemas(NamedTuple):
@@ -107,32 +107,12 @@ class WritePlanner:
             snapshot = snapshot.with_properties(properties)
         renames = plan_renames(spec.renames, schemas.output, snapshot)
         snapshot, stored = renames.snapshot, renames.snapshot.schema
-        try:
-            difference = compare(schemas.output, stored)
-        except AmbiguousName as error:
-            raise SchemaChangeRefused(str(error)) from error
         check = value_check(self._backend, spec.name, table, stored) if spec.checks_values else None
-        clustering = changed_clustering(spec.clustering, snapshot)
-        if difference and spec.policy.on_schema_change is not OnSchemaChange.IGNORE:
-            known = snapshot if clustering is None else snapshot.with_clustering(clustering)
-            plan = plan_changes(difference, schemas.output, spec.policy, known, check, keys)
-        else:
-            # Reading which columns Delta computes can take statements: only if one may be missing.
-            computed = snapshot.computed_columns if difference.missing_columns else frozenset()
-            plan = plan_no_change(
-                difference, schemas.output, stored, snapshot.name, computed, check=check, keys=keys
-            )
-        plan = plan.with_properties(properties)
-        if clustering is not None:
-            plan = plan_clustering(plan, clustering, snapshot)
-        if snapshot.is_delta and _replaces_table(spec, keys):
-            plan = _clustering_again(plan, snapshot, spec.clustering)
+        plan = _changes(schemas.output, spec, snapshot, check, keys)
+        plan = _clustered(plan.with_properties(properties), snapshot, spec, keys)
         if spec.backfills:
-            backfill = Backfill(plan, snapshot, spec, self._backend, check)
-            plan = backfill.planned(full_query)
-        plan = renames.added_to(plan)
-        plan = plan.refusing(refused_properties(plan, spec, snapshot))
-        plan = plan.refusing(refused_condition(spec, plan.write, snapshot))
+            plan = Backfill(plan, snapshot, spec, self._backend, check).planned(full_query)
+        plan = _refused(renames.added_to(plan), spec, snapshot)
         plan = replace(require_not_refused(plan), warnings=warnings)
         if spec.is_empty:
             plan = plan.keeping_columns
@@ -173,8 +153,7 @@ class WritePlanner:
         overwrites = spec.strategy == INSERT_OVERWRITE and not spec.is_written_by_project
         if overwrites and spec.partition_by and (table.is_iceberg or plan.before):
             require_table_partitions(self._backend, spec, table)
-        if spec.strategy in (MERGE, DELETE_INSERT):
-            plan = require_not_refused(plan.refusing(refused_keys(plan.write)))
+        if spec.strategy in _BY_KEY:
             _check_unique_key(plan, spec.unique_key)
         if spec.strategy == MICROBATCH and not spec.is_written_by_project:
             event_time_column(plan.write.columns, spec.event_time, spec.batch_size == "hour")
@@ -215,26 +194,57 @@ class WritePlanner:
         return False
 
 
+def _changes(
+    output: StructType,
+    spec: ModelSpec,
+    snapshot: TableSnapshot,
+    check: ValueCheck | None,
+    keys: frozenset[str],
+) -> Plan:
+    """Plan the changes of columns and types that ``on_schema_change`` allows."""
+    try:
+        difference = compare(output, snapshot.schema)
+    except AmbiguousName as error:
+        raise SchemaChangeRefused(str(error)) from error
+    if difference and spec.policy.on_schema_change is not OnSchemaChange.IGNORE:
+        clustering = changed_clustering(spec.clustering, snapshot)
+        known = snapshot if clustering is None else snapshot.with_clustering(clustering)
+        return plan_changes(difference, output, spec.policy, known, check, keys)
+    # Reading which columns Delta computes can take statements: only if one may be missing.
+    computed = snapshot.computed_columns if difference.missing_columns else frozenset()
+    return plan_no_change(
+        difference, output, snapshot.schema, snapshot.name, computed, check=check, keys=keys
+    )
+
+
+def _clustered(plan: Plan, snapshot: TableSnapshot, spec: ModelSpec, keys: frozenset[str]) -> Plan:
+    """Add the steps that cluster the table, also after a write that replaces all of its rows.
+
+    Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering columns by those
+    of the statement, which can't have any.
+    """
+    clustering = changed_clustering(spec.clustering, snapshot)
+    if clustering is not None:
+        plan = plan_clustering(plan, clustering, snapshot)
+    if not (snapshot.is_delta and _replaces_table(spec, keys)):
+        return plan
+    columns = snapshot.clustering_columns if spec.clustering is None else spec.clustering
+    step = ClusterByHand if spec.clustering is None else ClusterBy
+    return plan.adding(step(plan.table, columns, Stage.CLUSTERING_AGAIN)) if columns else plan
+
+
+def _refused(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> Plan:
+    """Add the refusals that do not depend on the difference of the schemas."""
+    properties = refused_properties(plan, spec, snapshot)
+    keys = refused_keys(plan.write) if spec.strategy in _BY_KEY else ()
+    return plan.refusing((*properties, *refused_condition(spec, plan.write, snapshot), *keys))
+
+
 def _replaces_table(spec: ModelSpec, keys: frozenset[str]) -> bool:
     """Return whether a write replaces all rows, without regard to partitions."""
     if spec.strategy == REPLACE_WHERE:
         return not keys  # Spark drops a condition that is always true.
     return spec.strategy == INSERT_OVERWRITE and not spec.partition_by
-
-
-def _clustering_again(
-    plan: Plan, snapshot: TableSnapshot, configured: tuple[Path, ...] | None
-) -> Plan:
-    """Cluster a table again after its rows are replaced.
-
-    Delta's WriteIntoDelta: an overwrite of the whole table replaces its clustering columns by those
-    of the statement, which can't have any.
-    """
-    columns = snapshot.clustering_columns if configured is None else configured
-    if not columns:
-        return plan
-    step = ClusterByHand if configured is None else ClusterBy
-    return plan.adding(step(plan.table, columns, Stage.CLUSTERING_AGAIN))
 
 
 def _unchecked(
