@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -92,7 +92,6 @@ class IncrementalWrites:
             SchemaChangeRefused: the table can't take the model's output.
             DbtDatabaseError: the engine refused a statement, or other writers came first each time.
         """
-
         spec = spec_of_run(context)
         replaces_rows = spec.is_written_by_project or existing.is_delta or existing.is_iceberg
         if spec.strategy == MICROBATCH and not replaces_rows:
@@ -135,7 +134,6 @@ class IncrementalWrites:
             run_write: a macro that makes the staging view of a plan and runs the MERGE, as
                 ``main``. Its second argument is whether columns may have been renamed.
         """
-
         spec = spec_of_run(context)
 
         def write_once(attempts: Attempts) -> None:
@@ -220,16 +218,20 @@ class IncrementalWrites:
         existing: SparkRelation,
         target: SparkRelation,
     ) -> ModelWrite:
-        """Plan a write and change the table."""
+        """Do all that comes before the statement of a write, once for each attempt.
+
+        Rename what the model's query needs, create the view of its rows, plan the write by both
+        schemas, and run the steps before the write. The view is a new one, because another writer
+        may have changed the types of the tables that it reads.
+        """
         # The metastore and the table's log are read while Spark analyses the model's query.
         table_schema = cache(self._backend.prefetch_schema(existing))
         if early := spec.renames and self._rename_for_query(context, spec, attempts, existing):
             attempts.early = early
             table_schema = cache(self._backend.prefetch_schema(existing))
-        checked_query = partial(
-            checked_format_query, self._backend, spec=spec, table=existing, schema=table_schema
-        )
-        source, query = context["_deltawiden_create_source_view"](checked_query)
+        query = str(context["_deltawiden_source_query"]())
+        checked = checked_format_query(self._backend, query, spec, existing, table_schema)
+        source = context["_deltawiden_create_source_view"](checked)
         self._views.check_model(context, query)
         schemas = Schemas(self._backend.schema(source), table_schema())
         full_query = partial(full_query_of_run, context, self._views.check_model)
@@ -241,14 +243,17 @@ class IncrementalWrites:
         self._change_table(context, spec, plan, existing)
         if write.is_custom or (write.is_merge_replaced and is_replaced(context, "get_merge_sql")):
             attempts.forbid_retry("strategy" if write.is_custom else "MERGE")
-        if spec.is_written_by_project:
-            return write
+        return write if spec.is_written_by_project else self._rendered_here(context, write)
+
+    def _rendered_here(self, context: Context, write: ModelWrite) -> ModelWrite:
+        """Return a write with what its statement needs to know of the table after the steps."""
+        spec, plan = write.spec, write.plan
         if spec.strategy == MERGE:
-            clauses = plan.checked_clauses or checked_clauses(self._backend, spec, target)
+            clauses = plan.checked_clauses or checked_clauses(self._backend, spec, write.target)
             return replace(write, checked_clauses=clauses, match_keys=_match_keys(context, spec))
         can_replace_where = not plan.write.computed
         # Iceberg has the values of a condition, and no text.
-        if can_replace_where and write.replaced is not None and existing.is_delta:
+        if can_replace_where and write.replaced is not None and write.existing.is_delta:
             can_replace_where = self._has_exact_text(write.replaced)
         return replace(write, can_replace_where=can_replace_where)
 
@@ -329,17 +334,14 @@ class IncrementalWrites:
             # Spark and Iceberg cache the files of such a table for each session.
             self._backend.execute(f"refresh table {table}")
 
-    @contextmanager
-    def _without_auto_merge(self, write: ModelWrite) -> Iterator[None]:
+    def _without_auto_merge(self, write: ModelWrite) -> AbstractContextManager[None]:
         """Keep Delta from widening the table, if the statement in the block leaves casts to it.
 
         The session can let Delta change the table's types instead of casting the values.
         """
-        if not (write.existing.is_delta and write.leaves_casts):
-            yield
-            return
-        with self._backend.with_setting(AUTO_MERGE, "false"):
-            yield
+        if write.existing.is_delta and write.leaves_casts:
+            return self._backend.with_setting(AUTO_MERGE, "false")
+        return nullcontext()
 
     def _has_exact_text(self, replaced: Batch | ReplaceWhere) -> bool:
         """Return whether Delta, which reads a condition as text, reads the one that is meant."""

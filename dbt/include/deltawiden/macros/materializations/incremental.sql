@@ -69,22 +69,22 @@
 {% endmacro %}
 
 
-{#-
-  Create the temporary view of the model's rows, and return it with its query. The adapter calls this macro for each
-  attempt to write, because another writer may have changed the types of the tables that the view reads. `checked_query`
-  is a function: it adds a check to a query if the table has a text format.
--#}
-{% macro _deltawiden_create_source_view(checked_query) %}
-  {%- set view = this.incorporate(path={'identifier': adapter.temporary_view(model)}).include(database=false, schema=false) -%}
+{#- Return the query for the model's rows, with the columns that an enforced contract declares. -#}
+{% macro _deltawiden_source_query() %}
   {%- set query = _deltawiden_model_query() -%}
-  {%- if config.get('contract').enforced -%}
-    {{ get_assert_columns_equivalent(query) }}
-    {%- set query = get_select_subquery(query) -%}
-  {%- endif -%}
+  {%- if not config.get('contract').enforced -%}{% do return(query) %}{%- endif -%}
+  {%- do get_assert_columns_equivalent(query) -%}
+  {% do return(get_select_subquery(query)) %}
+{% endmacro %}
+
+
+{#- Create the temporary view of the model's rows, and return it. -#}
+{% macro _deltawiden_create_source_view(query) %}
+  {%- set view = this.incorporate(path={'identifier': adapter.temporary_view(model)}).include(database=false, schema=false) -%}
   {%- call statement('create_source_view') -%}
-    {{ create_table_as(True, view, checked_query(query)) }}
+    {{ create_table_as(True, view, query) }}
   {%- endcall -%}
-  {% do return([view, query]) %}
+  {% do return(view) %}
 {% endmacro %}
 
 
