@@ -1,4 +1,4 @@
-"""The plan for the table of a dbt snapshot, and the types of the times in it."""
+"""The plan for the table of a dbt snapshot, in which dbt has to find the versions of rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +10,7 @@ from pyspark.sql.types import (
     DateType,
     StringType,
     StructField,
+    StructType,
     TimestampNTZType,
     TimestampType,
 )
@@ -18,6 +19,7 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.policy import OnSchemaChange
 from dbt.adapters.deltawiden.config.project_macros import STAGING_MACROS, is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.sql.identifiers import quote, read_name
 from dbt.adapters.deltawiden.sql.queries import select_from
 from dbt.adapters.deltawiden.sql.types import type_sql
@@ -26,7 +28,6 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.model_write import source_sql
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
-from dbt.adapters.deltawiden.writes.snapshot_rows import require_known_deletions, require_one_end
 from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writes.write_planner import Schemas, WritePlanner
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn, match_columns
@@ -34,6 +35,9 @@ from dbt.adapters.deltawiden.writing.replacement import has_no_offset_changes
 
 _FORMATS_WITH_NTZ = ("delta", "iceberg")
 TIMES = ("dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+
+_FARTHEST = "interval 26 hours"
+"""No two time zones are farther apart: https://www.iana.org/time-zones."""
 
 
 class SnapshotPlanner:
@@ -98,13 +102,74 @@ class SnapshotPlanner:
         for each in (schemas.output, schemas.table):
             self._refuse_texts(each.fields, columns, spec)
         self._refuse_shifted_times(schemas.output.fields, columns, spec)
-        require_one_end(self._backend, table, schemas.table, spec, columns)
-        require_known_deletions(self._backend, table, schemas.table, spec, columns, hard_deletes)
+        self._require_one_end(table, schemas.table, spec, columns)
+        self._require_known_deletions(table, schemas.table, spec, columns, hard_deletes)
         plan = self._write_planner.plan(schemas, table, replace(spec, policy=policy), keys)
         dates = _times(_written(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
         return plan
+
+    def _require_one_end(
+        self, table: SparkRelation, schema: StructType, spec: ModelSpec, columns: Mapping[str, str]
+    ) -> None:
+        """Refuse a ``dbt_valid_to_current`` that is not the end which current versions have.
+
+        A date, or a time without an offset, is another moment in each time zone. In another session
+        than the one before, dbt would find no current version, and store every row again.
+
+        Raises:
+            SchemaChangeRefused: versions have an end that is the same time in another time zone.
+
+        Source:
+            dbt's macro ``snapshot_staging_table``, ``snapshotted_data``
+        """
+        column = _column(schema, columns["dbt_valid_to"])
+        current = spec.valid_to_current
+        if not (current and column and isinstance(column.dataType, (TimestampType, StringType))):
+            return
+        table_name, name = relation_sql(table), quote(column.name)
+        stored, end = (f"try_cast({value} as timestamp_ltz)" for value in (name, current))
+        rows = self._backend.fetch_rows(
+            f"select {_in_utc(stored)}, {_in_utc(end)}, current_timezone() "
+            f"from {table_name} where not {name} = {current} "
+            f"and {stored} between {end} - {_FARTHEST} and {end} + {_FARTHEST} limit 1"
+        )
+        if rows:
+            texts = map(str, rows[0])
+            raise SchemaChangeRefused(report.other_end_text(table_name, name, current, *texts))
+
+    def _require_known_deletions(
+        self,
+        table: SparkRelation,
+        schema: StructType,
+        spec: ModelSpec,
+        columns: Mapping[str, str],
+        hard_deletes: str,
+    ) -> None:
+        """Refuse current versions with which dbt does not see whether their row was deleted.
+
+        With ``new_record``, dbt neither ends a version with a null there nor records that its row
+        was deleted. With another value, it does not look at this column: a row that was deleted and
+        comes back as it was stays deleted.
+
+        Raises:
+            SchemaChangeRefused: there are such versions.
+        """
+        column = _column(schema, columns["dbt_is_deleted"])
+        if column is None:
+            return
+        table_name, name = relation_sql(table), quote(column.name)
+        end = quote(columns["dbt_valid_to"])
+        unknown = f"{name} is null" if hard_deletes == "new_record" else f"{name} = 'True'"
+        is_current = f"{end} is null"
+        if spec.valid_to_current:
+            is_current = f"({is_current} or {end} = {spec.valid_to_current})"
+        versions = f"{unknown} and {is_current}"
+        if self._backend.fetch_rows(f"select 1 from {table_name} where {versions} limit 1"):
+            raise SchemaChangeRefused(
+                report.unknown_deletions_text(table_name, name, end, hard_deletes, versions)
+            )
 
     def staged_rows_sql(
         self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation, plan: Plan
@@ -231,3 +296,12 @@ def _times(
     times = {columns[key].lower() for key in TIMES if key in columns}
     found = (field for field in fields if isinstance(field.dataType, types))
     return [field.name for field in found if field.name.lower() in times]
+
+
+def _column(schema: StructType, name: str) -> StructField | None:
+    return next((field for field in schema if field.name.lower() == name.lower()), None)
+
+
+def _in_utc(moment: str) -> str:
+    local = f"cast({moment} as timestamp_ntz)"
+    return f"string(convert_timezone(current_timezone(), 'UTC', {local}))"
