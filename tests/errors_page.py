@@ -19,6 +19,7 @@ PLACEHOLDERS = {
     "detail": "*detail*",
     "rebuild": f"`{REBUILD}`",
     "by_hand": "`dbt run-operation widen_columns --args ...`",
+    "enable": "`dbt run-operation enable_type_widening --args ...`",
 }
 _BEFORE, _AFTER = "|---|---|\n", "<!-- end -->"
 
@@ -33,7 +34,8 @@ def page() -> str:
 
 
 def _cell(text: str) -> str:
-    return string.Formatter().vformat(text, (), PLACEHOLDERS).replace("|", "\\|")
+    shown = string.Formatter().vformat(text, (), PLACEHOLDERS).replace("|", "\\|")
+    return shown.replace("docs/readers.md", "[readers.md](readers.md)")
 
 
 if __name__ == "__main__":

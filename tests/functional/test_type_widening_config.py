@@ -1,5 +1,6 @@
 """`type_widening`, `on_lossy_write`, and the errors of wrong values."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,8 @@ class TestUnsetFollowsTheTable:
         assert table("off").version == off
         assert "set type_widening: true on the model" in run.message("off")
 
-        # The remedy in the message:
-        project.run_sql(
-            "alter table {schema}.off set tblproperties ('delta.enableTypeWidening' = 'true')"
-        )
+        command = run.message("off").partition("or run: dbt ")[2].partition(". Programs")[0]
+        dbt(*shlex.split(command))
         run = dbt("run", "--select", "off", step=2, type="bigint")
         assert run.status("off") == "success"
         assert table("off").rows() == [(1, 1), (2, 2)]
@@ -140,7 +139,10 @@ class TestTrueTurnsThePropertyOnWhenItIsFirstNeeded:
         dbt("run", step=2, type="int", widening=True)
         assert "delta.enableTypeWidening" not in table("late").properties
         before = table("late").version
-        assert dbt("run", step=3, type="bigint", widening=True).status("late") == "success"
+        run = dbt("run", step=3, type="bigint", widening=True)
+        assert run.status("late") == "success"
+        told = f"{table('late').quoted}: set {TYPE_WIDENING_PROPERTY} to true. Programs without"
+        assert run.output.count(told) == 1
         # With Spark inside dbt, the rewrite of the older files follows.
         operations = table("late").operations(since=before)
         assert operations[:3] == ["SET TBLPROPERTIES", "CHANGE COLUMN", "WRITE"]

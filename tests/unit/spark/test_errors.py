@@ -193,7 +193,7 @@ def test_the_error_of_a_checked_value_is_shown_without_the_text_around_it():
     )
     first, *rest = error_text(raw).rsplit("\n", 1)
     assert first == f"[LOSSY_VALUE] {sentence}"
-    assert rest[0].startswith("If the table can be widened")
+    assert rest[0].startswith("Do one of these: (1) To store such values, set on_schema_change")
 
 
 def test_an_error_that_shows_the_statement_is_not_taken_for_one_that_the_statement_raises():

@@ -50,4 +50,4 @@ def test_a_run_is_refused_as_a_change_by_hand_is():
     snapshot = table_snapshot(engine=DELTA_4_2, partition_columns=("d",))
     plan = make_plan({"d": "decimal(8,2)"}, {"d": "decimal(12,4)"}, snapshot=snapshot)
     assert reasons(plan) == [(("d",), Reason.PARTITION_TEXT)]
-    assert "upgrade" in plan.refusals[0].words("t", "")[1]
+    assert "upgrade" in plan.refusals[0].words("t", "", "")[1]

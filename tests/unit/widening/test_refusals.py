@@ -11,13 +11,14 @@ from dbt.adapters.deltawiden.widening.refusals import Reason, Refusal
 from tests.unit.schemas import data_type
 
 INT, DECIMAL = data_type("int"), data_type("decimal(12,2)")
+ENABLE = "dbt run-operation enable_type_widening"
 
 
 def words(
     reason: Reason, path: Path = ("amount",), detail: str = "", name: str = ""
 ) -> tuple[str, str]:
     refusal = Refusal(reason, path, INT, DECIMAL, detail, name)
-    return refusal.words("`s`.`t`", "dbt run-operation widen_columns")
+    return refusal.words("`s`.`t`", "dbt run-operation widen_columns", ENABLE)
 
 
 @pytest.mark.parametrize("reason", Reason)
@@ -35,7 +36,16 @@ def test_every_reason_has_a_meaning_and_a_remedy(reason: Reason):
 def test_every_reason_uses_only_known_fields(reason: Reason):
     texts = (reason.meaning, reason.remedy)
     used = {field for text in texts for _, field, _, _ in string.Formatter().parse(text) if field}
-    assert used <= {"column", "table", "from_type", "detail", "name", "by_hand", "rebuild"}
+    assert used <= {
+        "column",
+        "table",
+        "from_type",
+        "detail",
+        "name",
+        "by_hand",
+        "enable",
+        "rebuild",
+    }
 
 
 @pytest.mark.parametrize(
@@ -43,11 +53,17 @@ def test_every_reason_uses_only_known_fields(reason: Reason):
     [
         (Reason.MANUAL, "dbt run-operation widen_columns"),
         (Reason.IMPOSSIBLE, "cast the column in the model to int"),
-        (Reason.NOT_ENABLED, "alter table `s`.`t` set tblproperties"),
-        (Reason.NOT_ENABLED, "type_widening: true"),
+        (Reason.NOT_ENABLED, f"set type_widening: true on the model, or run: {ENABLE}. Programs"),
+        (Reason.NOT_ENABLED, "can then no longer read the table: see docs/readers.md"),
         (Reason.TURNED_OFF, "remove that setting"),
         (Reason.DROP_NEEDS_COLUMN_MAPPING, "'delta.columnMapping.mode' = 'name'"),
         (Reason.DROP_NEEDS_COLUMN_MAPPING, "alter table `s`.`t` set tblproperties"),
+        (Reason.DROP_NEEDS_COLUMN_MAPPING, "without column mapping can't read a table that has it"),
+        (Reason.NAME_NEEDS_COLUMN_MAPPING, "without column mapping can't read a table that has it"),
+        (
+            Reason.RENAME_NEEDS_COLUMN_MAPPING,
+            "without column mapping can't read a table that has it",
+        ),
         (Reason.MISSING_AND_NOT_NULL, "alter table `s`.`t` alter column `amount` drop not null"),
         (Reason.MISSING_AND_PARTITIONED_BY, "--full-refresh"),
         (Reason.MODE_IS_FAIL, "append_new_columns or sync_all_columns"),
@@ -102,8 +118,8 @@ def test_a_column_in_a_statement_is_quoted_at_every_part():
 
 
 def test_names_with_braces_stay_as_they_are():
-    refusal = Refusal(Reason.NOT_ENABLED, ("{x}",), INT, DECIMAL)
-    assert "alter table `{s}`.`{0}` set" in refusal.words("`{s}`.`{0}`", "")[1]
+    refusal = Refusal(Reason.DROP_NEEDS_COLUMN_MAPPING, ("{x}",), INT)
+    assert "alter table `{s}`.`{0}` set" in refusal.words("`{s}`.`{0}`", "", "")[1]
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,9 @@ def test_refusals_with_one_cause_are_grouped():
         "",
         "  b: int -> bigint",
         "    Why: type widening is not enabled on the table.",
-        "    Do:  set type_widening: true on the model, or run: alter table `s`.`t` set "
-        "tblproperties ('delta.enableTypeWidening' = 'true')",
+        "    Do:  set type_widening: true on the model, or run: dbt run-operation "
+        """enable_type_widening --args '{"relations": ["s.t"]}'. Programs without type """
+        "widening can then no longer read the table: see docs/readers.md",
         "",
         "  d: boolean -> string",
         f"    Why: {Reason.IMPOSSIBLE.meaning}.",

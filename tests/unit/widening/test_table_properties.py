@@ -31,7 +31,7 @@ def spec(strategy: str = "append", **others: object) -> ModelSpec:
 
 def refused(steps: tuple[Step, ...], model: ModelSpec, **properties: str) -> list[tuple[Path, str]]:
     found = refused_properties(Plan(TABLE, steps), model, table_snapshot(properties))
-    return [(each.path, each.words(TABLE, "")[0]) for each in found]
+    return [(each.path, each.words(TABLE, "", "")[0]) for each in found]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_another_strategy_is_the_remedy_only_if_the_strategy_is_the_cause(
 ):
     has = table_snapshot({"delta.appendOnly": "true"})
     (refusal,) = refused_properties(Plan(TABLE, (step,)), model, has)
-    _, remedy = refusal.words(TABLE, "")
+    _, remedy = refusal.words(TABLE, "", "")
     assert f"alter table {TABLE} unset tblproperties ('delta.appendOnly')" in remedy
     assert ("set incremental_strategy: append" in remedy) is helps
 

@@ -9,7 +9,13 @@ from pyspark.sql.types import IntegerType, LongType
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.steps import AlterTypes, ClusterBy, RenameColumn, Step
+from dbt.adapters.deltawiden.widening.steps import (
+    AlterTypes,
+    ClusterBy,
+    RenameColumn,
+    SetProperties,
+    Step,
+)
 from dbt.adapters.deltawiden.writes import incremental
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
 
@@ -17,12 +23,19 @@ TABLE = "`s`.`t`"
 WIDENS = AlterTypes(TABLE, (TypeChange(("n",), IntegerType(), LongType()),))
 RENAMES = RenameColumn(TABLE, ("old",), "new")
 CLUSTERS = ClusterBy(TABLE, (("n",),))
+ENABLES = SetProperties(TABLE, (("delta.enableTypeWidening", "true"),))
+ENABLED = (
+    "`s`.`t`: set delta.enableTypeWidening to true. Programs without type widening can then no "
+    "longer read the table: see docs/readers.md"
+)
 
 
 @pytest.mark.parametrize(
     ("done", "logged", "stale"),
     [
         ([WIDENS], ["`s`.`t`: widened n: int -> bigint"], [TABLE]),
+        ([ENABLES, WIDENS], [ENABLED, "`s`.`t`: widened n: int -> bigint"], [TABLE]),
+        ([SetProperties(TABLE, (("delta.enableTypeWidening", "false"),))], [], []),
         ([RENAMES], ["`s`.`t`: renamed old -> new"], [TABLE]),
         ([CLUSTERS], [], []),
         ([], [], []),

@@ -13,12 +13,18 @@ ROW_NOT_REPLACED = "ROW_NOT_REPLACED"
 TABLE_TYPES_CHANGED = "TABLE_TYPES_CHANGED"
 
 END_OF_MESSAGE = "Nothing was written."
+NEEDS_TYPE_WIDENING = (
+    "Programs without type widening can then no longer read the table: see docs/readers.md"
+)
+"""What a remedy that turns on type widening does to others."""
 
 REMEDIES: Mapping[str, str] = {
     LOSSY_VALUE: (
-        "If the table can be widened, set on_schema_change to append_new_columns or "
-        "sync_all_columns, and type_widening: true. Cast the column in the model, which rounds or "
-        "cuts its values there. Or set on_lossy_write: warn to write such values all the same."
+        "Do one of these: (1) To store such values, set on_schema_change to append_new_columns or "
+        "sync_all_columns, and type_widening: true, if the table can be widened. "
+        f"{NEEDS_TYPE_WIDENING}. (2) To change such values in the model, cast the column there: "
+        "the cast rounds or cuts them. (3) To let the write round or cut them, set on_lossy_write: "
+        "warn."
     ),
     LOSSY_PARTITION_VALUE: (
         "Select another value for it, such as null: nullif(column, ''). With Delta 3.3 and 4.0, a "

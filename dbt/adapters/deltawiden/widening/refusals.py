@@ -7,11 +7,13 @@ from typing import NamedTuple
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, path_text
+from dbt.adapters.deltawiden.sql.raised_errors import NEEDS_TYPE_WIDENING
 from dbt.adapters.deltawiden.sql.types import type_text
 
 REBUILD = "dbt run --full-refresh --select NAME"
 """The command that makes a model's table anew. Without ``--select``, it does so to every table."""
 
+_NEEDS_MAPPING = "Programs without column mapping can't read a table that has it"
 _ONLY_ADD_ROWS = "with this table property, writers can only add rows, and"
 _UNSET_APPEND_ONLY = (
     "remove the property from the model's tblproperties, and, if the table has it, run: alter "
@@ -23,7 +25,7 @@ class Reason(Enum):
     """The reasons why a change can't be made. Each has a meaning and a remedy.
 
     The texts may use ``{column}``, ``{table}`` and ``{name}`` as a statement can have them, and
-    ``{from_type}``, ``{detail}``, ``{by_hand}`` and ``{rebuild}``.
+    ``{from_type}``, ``{detail}``, ``{by_hand}``, ``{enable}`` and ``{rebuild}``.
     """
 
     MANUAL = (
@@ -73,8 +75,7 @@ class Reason(Enum):
     )
     NOT_ENABLED = (
         "type widening is not enabled on the table",
-        "set type_widening: true on the model, or run: alter table {table} set tblproperties "
-        "('delta.enableTypeWidening' = 'true')",
+        f"set type_widening: true on the model, or run: {{enable}}. {NEEDS_TYPE_WIDENING}",
     )
     INCOMPATIBLE = (
         "the table must stay compatible with {detail}, which does not support this type change",
@@ -168,7 +169,7 @@ class Reason(Enum):
     NAME_NEEDS_COLUMN_MAPPING = (
         "without column mapping, a column name can't contain a space or one of ,;{{}}()=: {detail}",
         "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'); or "
-        "rename the column in the model",
+        f"rename the column in the model. {_NEEDS_MAPPING}",
     )
     GONE_AND_CLUSTERED_BY = (
         "the model lacks this column, and the table is clustered by it",
@@ -263,15 +264,15 @@ class Reason(Enum):
         "the model lacks this column, and Delta can drop a column only if the table has column "
         "mapping",
         "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'); or "
-        "select the column in the model, or set on_schema_change to append_new_columns to keep it",
+        "select the column in the model, or set on_schema_change to append_new_columns to keep it. "
+        f"{_NEEDS_MAPPING}",
     )
-
     RENAME_NEEDS_COLUMN_MAPPING = (
         "the configuration renames this column to {detail}, and Delta can rename a column only if "
         "the table has column mapping",
         "run: alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name'), or set "
         "this property in the model's tblproperties; or select the column in the model with its "
-        "old name. Programs without column mapping can't read such a table",
+        f"old name. {_NEEDS_MAPPING}",
     )
     RENAME_NEEDS_DELTA = (
         "the configuration renames this column to {detail}, and the table is neither a Delta nor "
@@ -355,8 +356,13 @@ class Refusal:
         types = [type_text(data_type) for data_type in (self.from_type, self.to_type) if data_type]
         return ": ".join([path_text(self.path), *([" -> ".join(types)] if types else [])])
 
-    def words(self, table: str, by_hand: str) -> tuple[str, str]:
-        """Render why the change can't be made, and what to do, which can be ``by_hand``."""
+    def words(self, table: str, by_hand: str, enable: str) -> tuple[str, str]:
+        """Render why the change can't be made, and what to do.
+
+        Args:
+            by_hand: the command that makes the change.
+            enable: the command that turns on type widening.
+        """
         values = {
             "column": path_sql(self.path),
             "from_type": type_text(self.from_type) if self.from_type else "",
@@ -364,6 +370,7 @@ class Refusal:
             "name": self.name,
             "table": table,
             "by_hand": by_hand,
+            "enable": enable,
             "rebuild": REBUILD,
         }
         remedy = self.reason.remedy.format(**values)

@@ -6,8 +6,10 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.spark.settings import SAFE_READS
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_text, quote
+from dbt.adapters.deltawiden.sql.raised_errors import NEEDS_TYPE_WIDENING
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import Reason
@@ -30,6 +32,13 @@ def changes_text(plan: Plan) -> str:
     return f"{plan.table}: {'; '.join(parts)}" if parts else ""
 
 
+def enabled_text(plan: Plan) -> str:
+    """Say that a plan turns on type widening, and what that does to others. Empty if not."""
+    if plan.properties.get(TYPE_WIDENING_PROPERTY) != "true":
+        return ""
+    return f"{plan.table}: set {TYPE_WIDENING_PROPERTY} to true. {NEEDS_TYPE_WIDENING}"
+
+
 def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
     """Render the refusals of a plan: why it is refused, and what to do about each refusal."""
     head = f"{plan.table} can't {wanted}; nothing was changed or written."
@@ -38,10 +47,10 @@ def refusals_text(plan: Plan, wanted: str = "take the model's output") -> str:
 
 def reasons_text(plan: Plan) -> str:
     """Render the reasons for the refusals of a plan. Those with the same cause are in one block."""
-    by_hand = by_hand_command(plan)
+    commands = by_hand_command(plan), _table_command("enable_type_widening", plan.table)
     blocks: dict[tuple[str, str], list[str]] = {}
     for refusal in plan.refusals:
-        blocks.setdefault(refusal.words(plan.table, by_hand), []).append(refusal.subject)
+        blocks.setdefault(refusal.words(plan.table, *commands), []).append(refusal.subject)
     return "\n\n".join(
         "\n".join([*(f"  {s}" for s in subjects), f"    Why: {meaning}.", f"    Do:  {remedy}"])
         for (meaning, remedy), subjects in blocks.items()
@@ -69,8 +78,12 @@ def widen_command(table: str, columns: Mapping[str, str]) -> str:
 
 def rewrite_command(table: str) -> str:
     """Return the command that rewrites the older files of a table, which is quoted."""
+    return _table_command("rewrite_widened_files", table)
+
+
+def _table_command(operation: str, table: str) -> str:
     arguments = yaml_safe_json({"relations": [_plain(table)]})
-    return f"dbt run-operation rewrite_widened_files --args {shlex.quote(arguments)}"
+    return f"dbt run-operation {operation} --args {shlex.quote(arguments)}"
 
 
 def backfill_command(model: str, columns: Sequence[str]) -> str:

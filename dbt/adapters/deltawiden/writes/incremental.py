@@ -309,7 +309,8 @@ class IncrementalWrites:
     def _log_changes(self, context: Context, plan: Plan) -> None:
         """Log what the steps of a plan have done, and the views that have to follow."""
         texts = readers_texts(plan, _unique_id(context), context["graph"])
-        for text in filter(None, (report.changes_text(plan), *texts)):
+        own = report.enabled_text(plan), report.changes_text(plan)
+        for text in filter(None, (*own, *texts)):
             context["log"](text, info=True)
         # A new column changes no view. It can make a name in a query ambiguous, which is rare, and
         # which is found only in a list of all views.
