@@ -33,6 +33,7 @@ PAGES = {
 # What is accepted of a configuration whose other values are no error.
 IGNORED = {
     "optimize": f"{AFTER_RUN}. Another value is ignored with a warning",
+    "row_filter": "nothing. It has no effect, with a warning",
     "sql_header": "nothing. It is not run, with a warning",
 }
 HEAD = """# Reference

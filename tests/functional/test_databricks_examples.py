@@ -73,6 +73,7 @@ models:
     config:
       materialized: table
       contract: {enforced: true}
+      row_filter: {function: only_own, columns: [user_id]}
       persist_docs: {relation: true, columns: true}
       tblproperties:
         delta.autoOptimize.optimizeWrite: true
@@ -85,6 +86,7 @@ models:
         description: The user's id
         data_type: int
         constraints: [{type: not_null}]
+        column_mask: {function: hidden}
       - {name: date_day, data_type: date}
 """
 SNAPSHOT = """
@@ -118,6 +120,11 @@ class TestExamples:
             failed = [name for name in run.results if run.status(name) != "success"]
             assert failed == [], run.output
             assert len(run.results) == len(MODELS) + 1
+
+    def test_what_would_protect_data_is_a_warning(self, runs):
+        for run in runs:
+            for key in ("row_filter", "column_mask"):
+                assert run.output.count(f"{key} has no effect: Delta without Databricks") == 1
 
     @pytest.mark.parametrize(
         ("name", "operation"),

@@ -44,6 +44,34 @@ def test_a_header_is_not_run(materialized: str):
     assert "pre_hook" in do
 
 
+def told_of(config: dict, columns: dict, *names: str) -> list[str]:
+    told: list[str] = []
+    add_callback_to_manager(lambda event: told.append(event.info.msg))
+    reset_invocation_id()
+    for name in names:
+        check_configuration(config, name, lambda _: False, columns)
+    return told
+
+
+@pytest.mark.parametrize("materialized", ["table", "incremental", "snapshot", "seed"])
+def test_what_protects_data_on_databricks_is_a_warning(materialized: str):
+    config = {"materialized": materialized, "row_filter": {"function": "f", "columns": ["region"]}}
+    columns = {"email": {"name": "email", "column_mask": {"function": "g"}}, "id": {"name": "id"}}
+    rows, values = told_of(config, columns, "model.p.first", "model.p.second")
+    assert "model.p.first" in rows
+    assert "row_filter has no effect" in rows
+    assert "every reader of the table sees all rows" in rows
+    assert "column_mask has no effect" in values
+    assert "sees the values of the column" in values
+
+
+@pytest.mark.parametrize("mask", [None, {}, ""])
+def test_nothing_is_said_without_a_mask_or_a_filter(mask: object):
+    columns = {"email": {"name": "email", "column_mask": mask}}
+    assert told_of({**TABLE, "row_filter": mask}, columns, "model.p.m") == []
+    assert told_of({"materialized": "view", "row_filter": {"function": "f"}}, {}, "model.p.m") == []
+
+
 @pytest.mark.parametrize("header", [None, "", " \n", "-- for BigQuery", "/* none\n */ ;\n-- x\n"])
 def test_a_header_may_be_empty(header: str | None):
     assert unread({**TABLE, "sql_header": header}) == []

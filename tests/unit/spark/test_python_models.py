@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.spark.connect import ConnectConnection
 from dbt.adapters.deltawiden.spark.python_models import (
     _CONNECT_MODE,
     SessionJob,
+    check_submission,
     release_functions,
     use_functions_of,
 )
@@ -59,6 +61,28 @@ def test_the_user_s_own_variable_is_kept(monkeypatch: pytest.MonkeyPatch):
     use_functions_of(ConnectSession())
     release_functions()
     assert os.environ[_CONNECT_MODE] == "1"
+
+
+@pytest.mark.parametrize("method", ["session", "connect"])
+@pytest.mark.parametrize("asked", ["job_cluster", "all_purpose_cluster", "serverless_cluster"])
+def test_a_job_of_databricks_is_not_posted_to_the_host_of_a_session(asked: str, method: str):
+    with pytest.raises(DbtRuntimeError, match=f"{asked}, and .* Remove submission_method"):
+        check_submission(asked, method, has_session=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "method", "has_session"),
+    [
+        (None, "session", True),
+        ("session", "connect", True),
+        (None, "http", False),
+        ("job_cluster", "http", False),
+    ],
+)
+def test_other_ways_to_run_a_python_model_are_not_refused(
+    asked: str | None, method: str, has_session: bool
+):
+    check_submission(asked, method, has_session)
 
 
 def test_a_session_in_this_process_needs_none():

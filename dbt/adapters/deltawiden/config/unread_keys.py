@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, TABLES
+from dbt.adapters.deltawiden.config.declared_columns import Columns
 from dbt.adapters.deltawiden.config.policy import is_set, problem
 from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.warnings import warn_once
@@ -18,7 +19,7 @@ _RENDER = ("create_table_as", "create_view_as", "get_merge_sql")
 
 
 def unread_values(
-    config: Mapping[str, Any], is_own: Callable[[str], bool]
+    config: Mapping[str, Any], is_own: Callable[[str], bool], columns: Columns | None = None
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the key of each such value, what is wrong with it, and what to do.
 
@@ -45,10 +46,36 @@ def unread_values(
             "If the model needs the statement, run it in a pre_hook: that runs in the same "
             "session, before the model",
         )
+    if kind in (*TABLES, "seed"):
+        yield from _unprotected(config, columns or {})
 
 
-def warn_of_unread(config: Mapping[str, Any], name: str, is_own: Callable[[str], bool]) -> None:
+def _unprotected(config: Mapping[str, Any], columns: Columns) -> Iterator[tuple[str, str, str]]:
+    """Yield the keys of dbt-databricks that would protect rows and values.
+
+    Source:
+        relation_configs/row_filter.py and column_mask.py of dbt-databricks 1.12.4
+    """
+    if is_set(config.get("row_filter")):
+        yield (
+            "row_filter",
+            "row_filter has no effect: Delta without Databricks has no row filters, so every "
+            "reader of the table sees all rows",
+            "Let readers have only a view that filters the rows, or leave the rows out",
+        )
+    if any(is_set(column.get("column_mask")) for column in columns.values()):
+        yield (
+            "column_mask",
+            "column_mask has no effect: Delta without Databricks has no column masks, so every "
+            "reader of the table sees the values of the column",
+            "Let readers have only a view that masks the values, or leave the column out",
+        )
+
+
+def warn_of_unread(
+    config: Mapping[str, Any], name: str, is_own: Callable[[str], bool], columns: Columns | None
+) -> None:
     """Warn once a run of each value that is not read."""
     where = f"The configuration of {name} (the first node with it in this run)"
-    for _, text, do in unread_values(config, is_own):
+    for _, text, do in unread_values(config, is_own, columns):
         warn_once(f"{text}. {do}", where)

@@ -176,7 +176,7 @@ def check_configuration(
     """
     require_accepted(config, name, is_own, columns)
     warn_without_effect(config, name)
-    warn_of_unread(config, name, is_own)
+    warn_of_unread(config, name, is_own, columns)
 
 
 def require_accepted(

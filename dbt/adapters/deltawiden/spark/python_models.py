@@ -28,7 +28,16 @@ _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 
 
 def check_submission(asked: str | None, method: str, has_session: bool) -> None:
-    """Refuse a Python model with its ``submission_method``, if the connection can run SQL only."""
+    """Refuse a Python model with its ``submission_method``, if the connection can't run it so.
+
+    dbt-spark's other methods post the model's code to the profile's host, as a job of Databricks.
+    """
+    if has_session and asked not in (None, SESSION):
+        raise DbtRuntimeError(
+            f"This is a Python model with submission_method: {asked}, and method: {method} of the "
+            "profile can't submit a job to Databricks. Remove submission_method: the model then "
+            "runs in dbt's own Spark session."
+        )
     has_none = method in ("thrift", "odbc")
     if (asked == SESSION and not has_session) or (asked is None and has_none):
         raise DbtRuntimeError(

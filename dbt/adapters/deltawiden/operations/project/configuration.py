@@ -50,7 +50,8 @@ def find_problems(
         place = files.of_node(node, key)
         text, do = f"{full_name(node)}: {problem}", "correct the value, or remove it"
         yield Finding("a configuration that is not accepted", Severity.STOPS, place, text, do)
-    for key, unread, do in unread_values(config, macros.writes_with_own):
+    unread_keys = unread_values(config, macros.writes_with_own, node.get("columns"))
+    for key, unread, do in unread_keys:
         place, text = files.of_node(node, key), f"{full_name(node)}: {unread}"
         yield Finding("a value that is not read", Severity.CHANGES, place, text, do)
     materialized = str(config.get("materialized"))
