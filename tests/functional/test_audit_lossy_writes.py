@@ -226,6 +226,14 @@ class TestAudit:
         assert "in the time zone Europe/Berlin" in shown
         assert "the sources or the model have changed since the row was written" in shown
 
+    def test_no_command_is_shown_that_would_refuse_the_key(self, audited):
+        shown = operate("audit_lossy_writes", models=["wide", "macros"])
+        assert "in wide, restore_values needs a unique key: 2 rows of the table have a key" in shown
+        assert """--args '{"models": ["macros"]}'""" in shown
+        assert '"wide"' not in audited[1]["restore"]
+        refused = operate("restore_values", models=["wide"])
+        assert "Name columns that are unique with the argument unique_key" in refused
+
     def test_a_key_can_be_given_for_one_model(self, audited):
         (table,) = document("audit_lossy_writes", models="keyless", unique_key="id")["tables"]
         assert [column["path"] for column in table["columns"]] == [["amount"]]

@@ -62,7 +62,13 @@ class AuditResults(OperationResults):
             ]
         if self.values["restore"]:
             lines += ["", "To restore what a cast has changed:", self.values["restore"]]
-        lines += [f"\n{name} {_ABOUT_SNAPSHOTS}" for name in self.values["snapshots"]]
+        snapshots = self.values["snapshots"]
+        lines += [
+            f"\n{_without_key(result.values)}"
+            for result in self.each
+            if _lacks_key(result.values) and result.values["model"] not in snapshots
+        ]
+        lines += [f"\n{name} {_ABOUT_SNAPSHOTS}" for name in snapshots]
         return "\n".join(lines)
 
 
@@ -87,8 +93,9 @@ class Audit:
         zone = self.reader.backend.time_zone() if nodes else ""
         lost: dict[str, list[str]] = {"model": [], "snapshot": []}
         for result, node in zip(named, nodes, strict=True):
-            if any(column["changed_by_cast"] for column in result.values.get("columns", ())):
-                lost[node["resource_type"]].append(full_name(node))
+            kind = node["resource_type"]
+            if _is_lossy(result.values) and (kind != "model" or not _lacks_key(result.values)):
+                lost[kind].append(full_name(node))
         command = restore_command(lost["model"], self.reader) if lost["model"] else ""
         values = {"time_zone": zone, "restore": command, "snapshots": lost["snapshot"]}
         return AuditResults(_NAME, named, values)
@@ -110,6 +117,24 @@ class Audit:
                 return _result(rows, rows.compare())
         except NotCompared as error:
             return _not_compared(shown_as, str(error))
+
+
+def _is_lossy(values: Mapping[str, Any]) -> bool:
+    return any(column["changed_by_cast"] for column in values.get("columns", ()))
+
+
+def _lacks_key(values: Mapping[str, Any]) -> bool:
+    """Return whether values were lost, and ``restore_values`` would refuse the key."""
+    return _is_lossy(values) and bool(values["rows"]["key_not_unique"])
+
+
+def _without_key(values: Mapping[str, Any]) -> str:
+    return (
+        f"To restore what a cast has changed in {values['model']}, restore_values needs a unique "
+        f"key: {values['rows']['key_not_unique']:,} rows of the table have a key "
+        f"({', '.join(values['unique_key'])}) that several rows have. Name columns that are unique "
+        "with its argument unique_key, or leave these rows out with its argument where."
+    )
 
 
 def _not_compared(table: str, reason: str) -> OperationResult:
