@@ -47,8 +47,9 @@ operation. [configuration.md](configuration.md), [maintenance.md](maintenance.md
 ## Configurations of a model
 
 Another value is an error, which names the model, the key, the value and what is accepted. An
-empty value is the same as no value. So is `false` where it is not listed, except for
-`on_lossy_write` and `on_schema_change`, which refuse it.
+empty value is the same as no value, except for `liquid_clustered_by: []`, which removes the
+clustering. So is `false` where it is not listed, except for `on_lossy_write` and
+`on_schema_change`, which refuse it.
 
 | configuration | accepted |
 |---|---|

@@ -30,7 +30,8 @@ class TestUnsetFollowsTheTable:
     @pytest.fixture(scope="class")
     def models(self):
         return {
-            "off.sql": model(""),
+            # As a variable whose default is empty.
+            "off.sql": model("type_widening='', on_lossy_write='', rewrite_widened_files=''"),
             "on.sql": model("tblproperties={'delta.enableTypeWidening': 'true'}"),
         }
 

@@ -264,7 +264,10 @@ class ListingAdapter(SparkAdapter):
             return False
         config = context["config"]
         configured = map(str.lower, config.get("tblproperties") or {})
-        if config.get("type_widening") is not None or TYPE_WIDENING_PROPERTY.lower() in configured:
+        if (
+            isinstance(config.get("type_widening"), bool)
+            or TYPE_WIDENING_PROPERTY.lower() in configured
+        ):
             return False
         return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 

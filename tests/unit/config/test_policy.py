@@ -13,6 +13,7 @@ from dbt.adapters.deltawiden.config.policy import (
     Policy,
     RewriteLimit,
     read_policy,
+    stops_at_loss,
 )
 from dbt.adapters.deltawiden.delta.protocol import Compatibility
 
@@ -24,7 +25,10 @@ KEYS = (
 )
 
 
-@pytest.mark.parametrize("config", [{}, dict.fromkeys(KEYS), {"unique_key": "id"}])
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"unique_key": "id"}, *(dict.fromkeys(KEYS, empty) for empty in (None, "", [], {}, ()))],
+)
 def test_an_unset_key_has_its_default(config: dict[str, Any]):
     assert read_policy(config) == Policy(
         on_schema_change=OnSchemaChange.IGNORE,
@@ -89,7 +93,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("on_schema_change", True, ["ignore"]),
     ("type_widening", "true", ["true", "false"]),
     ("type_widening", 1, ["true", "false"]),
-    ("type_widening", [], ["true", "false"]),
+    ("type_widening", ["true"], ["true", "false"]),
     ("rewrite_widened_files", "1 parsec", ["true", "false", "256mb"]),
     ("rewrite_widened_files", 1024, ["true", "false", "256mb"]),
     ("on_lossy_write", "raise", ["warn", "error", "ignore"]),
@@ -137,6 +141,12 @@ def test_all_wrong_values_are_in_one_error():
         "type_widening_compatible_with: got 'parquet'",
         "on_lossy_write: got 'stop'",
     ]
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_a_model_with_an_empty_value_stops_at_loss(empty: str | None):
+    assert stops_at_loss({"on_lossy_write": empty})
+    assert not stops_at_loss({"on_lossy_write": "ignore"})
 
 
 @given(

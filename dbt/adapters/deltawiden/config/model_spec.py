@@ -100,12 +100,12 @@ def read_model_spec(
         policy=read_model_policy(config, name),
         file_format=file_format_of(config),
         strategy=strategy_of(config) if config.get("materialized") == "incremental" else "",
-        unique_key=tuple(filter(None, as_list(unique_key))),
-        has_one_key=isinstance(unique_key, str),
-        predicates=tuple(as_list(configured_predicates(config))),
+        unique_key=_texts(unique_key),
+        has_one_key=isinstance(unique_key, str) and bool(unique_key),
+        predicates=_texts(configured_predicates(config)),
         partition_by=tuple(columns_listed(config.get("partition_by") or ())),
-        merge_update_columns=tuple(as_list(config.get("merge_update_columns"))),
-        merge_exclude_columns=tuple(as_list(config.get("merge_exclude_columns"))),
+        merge_update_columns=_texts(config.get("merge_update_columns")),
+        merge_exclude_columns=_texts(config.get("merge_exclude_columns")),
         merge_clauses=read_merge_clauses(config),
         tblproperties=configured_properties(config),
         clustering=read_clustering(config),
@@ -116,6 +116,10 @@ def read_model_spec(
         batch_size=str(config.get("batch_size") or ""),
         valid_to_current=str(config.get("dbt_valid_to_current") or ""),
     )
+
+
+def _texts(given: Any) -> tuple[str, ...]:
+    return tuple(filter(None, as_list(given)))
 
 
 def spec_of_run(context: Mapping[str, Any]) -> ModelSpec:

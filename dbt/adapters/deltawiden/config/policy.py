@@ -104,11 +104,11 @@ class Policy:
 
 def stops_at_loss(config: Mapping[str, Any]) -> bool:
     """Return whether a model stops at a value that its column does not store exactly."""
-    return config.get("on_lossy_write") in (None, OnLossyWrite.ERROR)
+    return _given(config, "on_lossy_write") in (None, OnLossyWrite.ERROR)
 
 
 def read_policy(config: Mapping[str, Any]) -> Policy:
-    """Read the policy from a model's configuration. A key that is missing or None has its default.
+    """Read the policy from a model's configuration. A key that is missing or empty has its default.
 
     Raises:
         InvalidConfiguration: a value is not accepted. The message names all such values.
@@ -130,7 +130,7 @@ _Member = TypeVar("_Member", bound=Enum)
 
 
 def _member(config: Mapping[str, Any], key: str, default: _Member, problems: list[str]) -> _Member:
-    given = config.get(key)
+    given = _given(config, key)
     if given is None:
         return default
     accepted = type(default)
@@ -142,7 +142,7 @@ def _member(config: Mapping[str, Any], key: str, default: _Member, problems: lis
 
 
 def _flag(config: Mapping[str, Any], key: str, problems: list[str]) -> bool | None:
-    given = config.get(key)
+    given = _given(config, key)
     if given is None or isinstance(given, bool):
         return given
     problems.append(problem(key, given, "true, false (or leave it out to follow the table)"))
@@ -167,7 +167,7 @@ def _members(
 
 
 def _rewrite_limit(config: Mapping[str, Any], problems: list[str]) -> RewriteLimit:
-    given = config.get("rewrite_widened_files")
+    given = _given(config, "rewrite_widened_files")
     try:
         return read_rewrite_limit(given)
     except ValueError as error:
@@ -179,9 +179,21 @@ def _list(accepted: Iterable[Enum]) -> str:
     return ", ".join(str(member.value) for member in accepted)
 
 
+_EMPTY = (None, "", [], {}, ())
+
+
 def is_set(given: Any) -> bool:
     """Return whether a key has a value. With false, a node goes without the one of its folder."""
-    return given is not False and given not in (None, "", [], {}, ())
+    return given is not False and given not in _EMPTY
+
+
+def _given(config: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a key that refuses false, or for which it has a meaning of its own.
+
+    An empty one is None: a variable whose default is empty has not set the key.
+    """
+    given = config.get(key)
+    return None if given in _EMPTY else given
 
 
 def problem(key: str, given: object, accepted: str) -> str:

@@ -4,7 +4,7 @@
   {%- set is_replaced = existing is not none and existing.is_delta and config.get('file_format', default='delta') == 'delta' -%}
   {%- set features = adapter.features_for_query(_deltawiden_model_query()) if is_replaced else {} -%}
   {#- A replaced table loses its properties. An incremental model can follow the table's type widening. -#}
-  {%- set follows_table = is_replaced and config.get('materialized') == 'incremental' and config.get('type_widening') is none -%}
+  {%- set follows_table = is_replaced and config.get('materialized') == 'incremental' and config.get('type_widening') is not boolean -%}
   {%- if follows_table and adapter.has_type_widening(existing) -%}
     {%- do features.update({'delta.enableTypeWidening': 'true'}) -%}
   {%- endif -%}
