@@ -111,7 +111,7 @@ class TestCheck:
 
     def test_a_refusal_is_named_and_ends_with_an_error(self, deployed, project):
         run = check(against=deployed)
-        assert "check_type_widening: 1 of 4 tables failed" in run.output
+        assert "check_type_widening: 1 of 4 nodes failed" in run.output
         assert "amount: tinyint -> int" in run.output
         assert "on_schema_change is fail" in run.output
 

@@ -146,7 +146,7 @@ class TestPlan:
         printed = dbt("run-operation", "plan", *variables, "--args", arguments).output
         file = Path(project.project_root, "pages", "plan.html")
         assert f"The page is in {file.resolve()}" in printed
-        assert "1 of 2 tables failed" in printed
+        assert "1 of 2 nodes failed" in printed
         page = file.read_text(encoding="utf-8")
         assert "<svg" in page
         assert "alter column `amount` type bigint" in page

@@ -122,7 +122,7 @@ class TestAFolderThatTheMetastoreDoesNotKnow(Folders):
         forgotten("run", "events", target="prod")
         refused = operate("plan", *WIDER, models=["events"])
         assert "of the target prod. Nothing was written" in refused
-        assert "1 of 1 tables failed" in refused
+        assert "1 of 1 nodes failed" in refused
 
     def test_plan_tells_how_the_table_that_is_taken_over_changes(self, forgotten, root, table):
         forgotten("run", "events")

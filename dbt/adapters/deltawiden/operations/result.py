@@ -54,6 +54,8 @@ class OperationResults:
 
     OUTPUTS: ClassVar[Sequence[str]] = ("text", "json")
     """The values of the argument ``output``."""
+    COUNTED: ClassVar[str] = "tables"
+    """What the error message counts."""
 
     operation: str
     each: Sequence[OperationResult]
@@ -91,7 +93,7 @@ class OperationResults:
 
     @property
     def checked(self) -> int:
-        """The number of tables, for the error message."""
+        """How many were checked, for the error message."""
         return len(self.each)
 
     @property
@@ -99,7 +101,8 @@ class OperationResults:
         """The error messages of all failures, empty if there are none."""
         if not self.failed:
             return ""
-        lines = [f"{self.operation}: {len(self.failed)} of {self.checked} tables failed"]
+        number = f"{len(self.failed)} of {self.checked} {self.COUNTED}"
+        lines = [f"{self.operation}: {number} failed"]
         for result in self.failed:
             lines += ["", f"{result.table}:", *(f"  {line}" for line in result.error.splitlines())]
         return "\n".join(lines)

@@ -23,6 +23,8 @@ from dbt.adapters.deltawiden.widening.schema_diff import compare
 class SyncResults(OperationResults):
     """The results of ``sync_contracts``, with the lines to change as a unified diff."""
 
+    COUNTED = "contracts"
+
     diff: str = ""
 
     @property

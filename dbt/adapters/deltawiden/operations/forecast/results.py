@@ -20,6 +20,7 @@ class PlanResults(OperationResults):
     """The results of ``check_type_widening`` or ``plan``, by node, and what reads the tables."""
 
     OUTPUTS = ("text", "json", "markdown", "html")
+    COUNTED = "nodes"
 
     downstream: Sequence[Effect] = ()
     ids: Sequence[str] = ()
