@@ -103,7 +103,7 @@ class TestEnable:
 
     def test_the_readers_are_shown_before_the_statement_runs(self, project, table):
         output = operate("enable_type_widening", "--debug", models=["orders"])
-        warning = output.index("Readers are lost by that alone")
+        warning = output.index("These programs lose access as soon as")
         assert warning < output.index("set tblproperties ('delta.enableTypeWidening' = 'true')")
 
     def test_each_reader_is_shown_with_its_source_and_date(self, project, table):
@@ -141,7 +141,7 @@ class TestEnable:
         )
         alone = enable(models=["items"], dry_run=True)
         assert "moves the protocol" not in alone
-        assert "Readers of a table without other features are lost by that alone" in alone
+        assert "These programs lose access to a table without other features as soon as" in alone
         assert f"{len(LOST)} known readers of a table without other features lose" in alone
         both = document("enable_type_widening", models=["orders", "items"])["tables"]
         assert [each["moves_protocol"] for each in both] == [True, False]
@@ -279,5 +279,5 @@ class TestFiftyTables:
         assert all(is_enabled(table(name)) for name in whole)
 
     def test_the_readers_are_shown_once_for_all_tables(self, project, output):
-        assert output.count("Readers are lost by that alone") == 1
+        assert output.count("These programs lose access as soon as") == 1
         assert "and 44 more" in output

@@ -187,8 +187,8 @@ def readers_text(switches: Iterable[Switch | OperationResult]) -> str:
     moves = f", and moves the protocol{of} to reader version 3 and writer version 7"
     lines = [
         f"The table feature {feature} is new to {_tables(gaining)}{moves if moved else ''}. "
-        f"Readers{'' if all_moved else _WITHOUT_OTHER_FEATURES} are lost by that alone, before any "
-        "type changes:",
+        f"These programs lose access{'' if all_moved else ' to a table without other features'} as "
+        "soon as the feature is added, even if no type changes:",
         text_table(lost),
         f"There is no documentation for: {', '.join(_UNDOCUMENTED)}.",
         "Once a decimal gets more digits, or an integer becomes bigint, filters of a Spark without "
