@@ -90,15 +90,31 @@ models:
 """
 
 
+WITHOUT_EXPRESSION_YML = """
+models:
+  - name: unclear
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: int, constraints: [{type: check}]}
+"""
+
+
 class TestConstraints:
     @pytest.fixture(scope="class")
     def models(self):
         return {
+            "unclear.sql": "{{ config(materialized='table') }} select 1 as id",
+            "unclear.yml": WITHOUT_EXPRESSION_YML,
             "constrained.sql": CONSTRAINED,
             "constrained.yml": CONSTRAINTS,
             "updated.sql": UPDATED,
             "updated.yml": UPDATED_YML,
         }
+
+    def test_a_check_without_a_condition_is_an_error_that_says_what_to_do(self, project):
+        message = dbt("run", "--select", "unclear").message("unclear")
+        assert "Compilation Error in model unclear" in message
+        assert "for column id that checks nothing: type: check without expression" in message
 
     def test_one_of_the_model_is_checked_if_not_every_column_is_written(self, project, table):
         assert dbt("run", "--select", "updated").status("updated") == "success"

@@ -46,6 +46,9 @@ def test_a_default_has_the_checks_of_its_column_alone():
     assert "when (`N`.x > 0\n) is not true" in text
     assert "other" not in text
     assert declared_defaults({}, declared) == {}
+    # The error comes with the conditions of the contract.
+    declared["n"]["constraints"] = [*columns("default 7")["n"]["constraints"], {"type": "check"}]
+    assert declared_defaults(contract, declared) == {"n": "7"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
 
@@ -49,3 +50,18 @@ def test_the_key_has_the_conditions_of_the_model(key: Any, checking: str):
     assert "when (a < b) is not true" in columns
     assert "when (`d e` is not null) is not true" in columns
     assert columns.count("raise_error") == 3
+
+
+@pytest.mark.parametrize("expression", [{}, {"expression": None}, {"expression": " "}])
+def test_a_check_without_a_condition_is_an_error_that_says_what_to_do(expression: dict[str, Any]):
+    check = {"type": "check", **expression}
+    with pytest.raises(CompilationError, match=r"for column n that .* without expression\. Set"):
+        contract_columns(model("id", "n", of_column=[check]), None)
+    with pytest.raises(CompilationError, match=r"for the model that .* without expression\. Set"):
+        contract_columns(model("id", "n", of_model=[check]), None)
+
+
+def test_a_not_null_of_the_model_without_columns_is_an_error():
+    not_null = {"type": "not_null", "columns": []}
+    with pytest.raises(CompilationError, match=r"type: not_null without columns\. Set columns to"):
+        contract_columns(model("id", of_model=[not_null]), None)

@@ -95,8 +95,8 @@ def _checked_sql(default: str, column: Mapping[str, Any]) -> str:
         f"then raise_error({literal(f'the default of {name} breaks its contract: {check}')})"
         for each in column["constraints"]
         if str(each.get("type")) == "check"
-        for check in [str(each["expression"])]
-        if {path[0] for path in referenced_paths(check)} <= {name.lower()}
+        for check in [str(each.get("expression") or "").strip()]
+        if check and {path[0] for path in referenced_paths(check)} <= {name.lower()}
     ]
     if not failing:
         return default

@@ -8,6 +8,8 @@ table can prevent a widening.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dbt_common.exceptions import CompilationError
+
 from dbt.adapters.deltawiden.sql.identifiers import (
     as_list,
     columns_named,
@@ -26,6 +28,9 @@ def contract_columns(model: Mapping[str, Any], unique_key: str | Sequence[str] |
 
     The conditions of the model are in a column of the unique key, if there is one: a MERGE reads
     other columns only if it writes them.
+
+    Raises:
+        CompilationError: a constraint does not say what it checks.
     """
     columns = [*model["columns"].values()]
     keys = columns_named(as_list(unique_key))
@@ -43,15 +48,28 @@ def contract_columns(model: Mapping[str, Any], unique_key: str | Sequence[str] |
 
 def _conditions(node: Mapping[str, Any], quoted: Mapping[str, str]) -> Iterator[_Condition]:
     """Yield the conditions of a model, or of its only ``quoted`` column."""
+    of = f"column {node['name']}" if quoted else "the model"
     for constraint in node.get("constraints") or ():
         if constraint["type"] == "check":
             named = f" {constraint['name']}" if constraint.get("name") else ""
-            condition = constraint["expression"]
+            condition = constraint.get("expression") or ""
+            if not condition.strip():
+                raise _incomplete("check", of, "expression", 'a condition, such as "n > 0"')
             yield condition, f"a row that breaks the check{named} of its contract: {condition}"
         elif constraint["type"] == "not_null":
-            for name in quoted or constraint["columns"]:
+            names = quoted or constraint.get("columns")
+            if not names:
+                raise _incomplete("not_null", of, "columns", "the names of columns")
+            for name in names:
                 condition = f"{quoted.get(name) or quote_once(name)} is not null"
                 yield condition, f"a null in {name}, which is not_null in its contract"
+
+
+def _incomplete(kind: str, of: str, key: str, what: str) -> CompilationError:
+    return CompilationError(
+        f"The contract has a constraint for {of} that checks nothing: type: {kind} without {key}. "
+        f"Set {key} to {what}, or remove the constraint."
+    )
 
 
 def _checked(name: str, conditions: Sequence[_Condition]) -> str:
