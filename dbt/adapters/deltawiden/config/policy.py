@@ -179,7 +179,7 @@ def _list(accepted: Iterable[Enum]) -> str:
     return ", ".join(str(member.value) for member in accepted)
 
 
-_EMPTY = (None, "", [], {}, ())
+_EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
 
 def is_set(given: Any) -> bool:
