@@ -107,6 +107,15 @@ def test_the_page_names_the_versions_that_the_constraints_pin():
     assert {f"{name.lower()}=={version}" for name, version in named} <= {*pinned}
 
 
+def test_a_release_is_told_each_page_that_says_how_to_install_from_a_clone():
+    from_clone = re.compile(r"pip install '?\.|git\+https|on PyPI yet|PyPI has no package")
+    pages = [ROOT / "README.md", *DOCS.glob("*.md")]
+    found = {f"{each.relative_to(ROOT)}" for each in pages if from_clone.search(each.read_text())}
+    found.remove("docs/releasing.md")
+    assert len(found) >= 5
+    assert found <= {*in_code(read(DOCS / "releasing.md")[0])}
+
+
 # Profiles
 
 PROFILES = [
