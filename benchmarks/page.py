@@ -33,7 +33,7 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
     """Render the page.
 
     Args:
-        benchmarks: all benchmarks, in the order of the page. One without a result is described too.
+        benchmarks: all benchmarks, in the order of the page. One without a result is left out.
 
     Returns:
         The page as Markdown.
@@ -48,7 +48,7 @@ def page(results: Results, benchmarks: Iterable[Benchmark]) -> str:
         "\n".join(_environments(results)),
         "## Methods",
         f"To run one benchmark, use `make bench ONLY={shown[0].name}`.",
-        *(_method(benchmark, results) for benchmark in shown),
+        *(_method(each, results) for each in shown if each.name in results.measured),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -69,10 +69,7 @@ def _environments(results: Results) -> Iterator[str]:
 
 
 def _method(benchmark: Benchmark, results: Results) -> str:
-    found = results.measured.get(benchmark.name)
-    if found is None:
-        measured = "Not measured yet."
-    else:
-        number = results.environments.index(found.environment) + 1
-        measured = f"Measured at {found.commit}, in environment {number}."
+    found = results.measured[benchmark.name]
+    number = results.environments.index(found.environment) + 1
+    measured = f"Measured at {found.commit}, in environment {number}."
     return f"### {benchmark.name}\n\n{benchmark.method}\n\n{measured}"
