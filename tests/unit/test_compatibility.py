@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compatibility import OURS, THEIRS, VERSIONS, Results, page
+from tests.compatibility import OURS, PAGE, SUMMARIES, THEIRS, VERSIONS, Results, page
 
 RUN = """<testsuites><testsuite name="pytest"><properties>
 {properties}<property name="commit" value="abc1234"/><property name="other" value="x"/></properties>
@@ -52,6 +52,14 @@ def test_both_adapters_are_columns_of_one_table(results: Results):
     assert "| basic | 1 | 1 | 1 | 1 | 0 |" in text
     assert "| **all** | 1 | 2 | 1 | 2 | 1 |" in text
     assert "- Spark has no such thing: 1" in text
+    assert "Failed on dbt-deltawiden:\n\n- `TestBasic.test_other`\n" in text
+    assert "Failed on dbt-spark" not in text
+    assert "(compatibility/standard-spark.json) names the tests that failed on dbt-spark" in text
+
+
+def test_the_page_has_what_the_summaries_say():
+    kept = {file.stem: Results.of_summary(file) for file in SUMMARIES.glob("*.json")}
+    assert PAGE.read_text(encoding="utf-8") == page(kept)
 
 
 def test_a_comparison_with_one_adapter_is_left_out(results: Results):
