@@ -38,9 +38,8 @@ HALF_MADE = (
         ),
         (
             "java.net.ConnectException: Connection refused",
-            "Spark can't open its Hive metastore: Connection refused. Where it is, "
-            "spark.hadoop.hive.metastore.uris in the server_side_parameters says, or "
-            "hive-site.xml.",
+            "Spark can't open its Hive metastore: Connection refused. Its address is set "
+            "by spark.hadoop.hive.metastore.uris in server_side_parameters, or in hive-site.xml.",
         ),
         (
             "java.sql.SQLException: No suitable driver found for jdbc:postgresql://db.example/hive",

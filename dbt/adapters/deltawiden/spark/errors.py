@@ -161,7 +161,7 @@ _METASTORE_DATABASE = {
     ),
 }
 _METASTORE_ADDRESS = (
-    "Where it is, spark.hadoop.hive.metastore.uris in the server_side_parameters says, or "
+    "Its address is set by spark.hadoop.hive.metastore.uris in server_side_parameters, or in "
     "hive-site.xml."
 )
 
