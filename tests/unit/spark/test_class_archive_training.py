@@ -26,16 +26,18 @@ class Training:
         self.folder.mkdir()
         self.archive = ClassArchive(str(self.folder / "x.jsa"), "/x/*", (), "1g")
         self.processes: list[subprocess.Popen[bytes]] = []
-        self._home = folder / "jdk"
-        (self._home / "bin").mkdir(parents=True)
+        self._homes = folder / "jdk"
 
-    def start(self, java: str, seconds: int = 600) -> subprocess.Popen[bytes]:
-        script = self._home / "bin" / "java"
+    def start(self, java: str, seconds: int = 6000) -> subprocess.Popen[bytes]:
+        # The process before may start its Java at any moment, so its file must not change.
+        home = self._homes / str(len(self.processes))
+        script = home / "bin" / "java"
+        script.parent.mkdir(parents=True)
         script.write_text(f"#!/bin/sh\n{java}\n")
         script.chmod(0o755)
         process = subprocess.Popen(
             [sys.executable, "-m", MODULE, json.dumps(asdict(self.archive)), str(seconds)],
-            env={**os.environ, "JAVA_HOME": str(self._home)},
+            env={**os.environ, "JAVA_HOME": str(home)},
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
@@ -50,7 +52,7 @@ class Training:
         for command in commands:
             with contextlib.suppress(OSError):
                 found.append(command.read_bytes().decode(errors="replace"))
-        return [text for text in found if str(self._home) in text]
+        return [text for text in found if str(self._homes) in text]
 
     @property
     def left(self) -> list[Path]:
@@ -68,13 +70,13 @@ def training(tmp_path: Path) -> Iterator[Training]:
 
 
 def wait_until(is_true: Callable[[], object]) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not is_true():
         assert time.monotonic() < end, "this took too long"
         time.sleep(0.1)
 
 
-SLEEPS = "sleep 100"
+SLEEPS = "sleep 6000"
 FAILS = "exit 1"
 
 
