@@ -4,12 +4,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite, stops_at_loss
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.errors import UP_CAST
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
@@ -23,8 +23,6 @@ from dbt.adapters.deltawiden.views.stale_views import (
 from dbt.adapters.deltawiden.views.text_readers import nodes_after, text_readers
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
-
-logger = AdapterLogger("DeltaWiden")
 
 
 class ModelViews:

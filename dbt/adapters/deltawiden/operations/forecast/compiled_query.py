@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 from dbt.adapters.deltawiden.writes.model_query import compile_next_query
@@ -120,9 +120,6 @@ def _relation_names(graph: Mapping[str, Any], node: Node) -> Iterator[str]:
 
 def _names(query: str, relation: str) -> bool:
     return re.search(rf"(?<![\w`.]){re.escape(relation)}(?![\w`.])", query) is not None
-
-
-logger = AdapterLogger("DeltaWiden")
 
 
 def node_query(
