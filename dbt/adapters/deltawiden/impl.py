@@ -198,7 +198,7 @@ class DeltaWidenAdapter(ListingAdapter):
         target: SparkRelation,
         run_write: Callable[..., Any],
     ) -> None:
-        """Plan and write an incremental model: ``IncrementalWrites.write``."""
+        """Plan and write an incremental model: ``TableWrites.write``."""
         self._services.writes.write(context, existing, target, run_write)
 
     @available
@@ -211,7 +211,7 @@ class DeltaWidenAdapter(ListingAdapter):
         run_write: Callable[..., Any],
         strategy: Any,
     ) -> None:
-        """Plan and write an existing snapshot: ``IncrementalWrites.write_snapshot``."""
+        """Plan and write an existing snapshot: ``TableWrites.write_snapshot``."""
         hard_deletes = self.get_hard_deletes_behavior(context["config"])
 
         def run(plan: Plan, is_renamed: bool) -> None:
@@ -284,7 +284,7 @@ class DeltaWidenAdapter(ListingAdapter):
 
     @available.parse(lambda *_, **__: "")
     def merge_sql(self, context: Mapping[str, Any], target: SparkRelation, *rest: Any) -> str:
-        """Render a MERGE for a macro of the project: ``IncrementalWrites.merge_sql``."""
+        """Render a MERGE for a macro of the project: ``TableWrites.merge_sql``."""
         return self._services.writes.merge_sql(context, target, *rest)
 
     @available

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import types as spark
 from pyspark.sql.types import StructField, StructType
 
-from dbt.adapters.deltawiden.widening.planner import plan_no_change
+from dbt.adapters.deltawiden.widening.planner import plan_write_alone
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from tests.unit.schemas import (
@@ -136,7 +136,7 @@ def test_a_computed_column_can_be_not_null_and_a_partition_column():
 
 def test_a_plan_without_changes_does_not_write_computed_columns():
     source, table = schema({"id": "int"}), schema({"id": "int", "Tenfold": "int", "gone": "int"})
-    plan = plan_no_change(
+    plan = plan_write_alone(
         compare(source, table), source, table, "`t`", frozenset({"tenfold"}), check=None
     )
     assert [column.name for column in plan.write.columns] == ["id", "gone"]

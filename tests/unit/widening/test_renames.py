@@ -5,7 +5,7 @@ from pyspark.sql.types import StructField, StructType, VarcharType
 
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
-from dbt.adapters.deltawiden.widening.planner import plan_no_change
+from dbt.adapters.deltawiden.widening.planner import plan_write_alone
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.renames import PlannedRenames, plan_renames, renamed_schema
 from dbt.adapters.deltawiden.widening.report import changes_text, refusals_text
@@ -166,7 +166,7 @@ def test_a_rename_is_undone_if_a_later_step_fails():
 )
 def test_a_rename_is_never_guessed_but_the_line_for_it_is_shown(source, reason):
     table = schema({"id": "int", "a": "string"})
-    plan = plan_no_change(
+    plan = plan_write_alone(
         compare(schema(source), table), schema(source), table, "`s`.`t`", check=None
     )
     assert [refusal.reason for refusal in plan.refusals] == [reason]
@@ -200,6 +200,6 @@ def test_the_line_for_a_rename_is_shown_in_every_mode(mode, source, is_shown):
 )
 def test_a_field_is_no_column_that_has_another_name(table, source):
     given, stored = schema(source), schema(table)
-    ignored = plan_no_change(compare(given, stored), given, stored, "t", check=None)
+    ignored = plan_write_alone(compare(given, stored), given, stored, "t", check=None)
     for plan in (ignored, make_plan(table, source, policy("fail"), table_snapshot())):
         assert "renamed_columns" not in refusals_text(plan)

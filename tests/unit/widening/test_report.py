@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import parse_path, path_sql
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.planner import plan_no_change
+from dbt.adapters.deltawiden.widening.planner import plan_write_alone
 from dbt.adapters.deltawiden.widening.refusals import Reason
 from dbt.adapters.deltawiden.widening.report import (
     by_hand_command,
@@ -158,7 +158,7 @@ def lossy(action):
     table = schema({"a": "int", "s": {"my col": "decimal(12,2)"}, "ok": "bigint"})
     source = schema({"a": "bigint", "s": {"my col": "decimal(12,4)"}, "ok": "int"})
     return lossy_text(
-        plan_no_change(compare(source, table), source, table, "`s`.`t`", check=None), action
+        plan_write_alone(compare(source, table), source, table, "`s`.`t`", check=None), action
     )
 
 
@@ -228,7 +228,7 @@ def test_a_new_column_that_can_be_the_missing_one_is_a_warning(mode, model, word
 @pytest.mark.parametrize(("action", "count"), [("error", 1), ("warn", 2), ("ignore", 1)])
 def test_a_run_warns_of_columns_that_are_not_stored_and_of_losses_if_asked(action, count):
     table, source = schema({"id": "int"}), schema({"id": "bigint", "b": "date"})
-    plan = plan_no_change(compare(source, table), source, table, "t", check=None)
+    plan = plan_write_alone(compare(source, table), source, table, "t", check=None)
     texts = warning_texts(plan, OnLossyWrite(action))
     assert "b. They are not stored" in texts[0]
     assert len(texts) == count
@@ -236,7 +236,7 @@ def test_a_run_warns_of_columns_that_are_not_stored_and_of_losses_if_asked(actio
 
 def test_a_column_that_nothing_checks_is_named_once():
     table, source = schema({"id": "int", "region": "string"}), schema({"id": "bigint"})
-    plan = plan_no_change(compare(source, table), source, table, "t", check=None)
+    plan = plan_write_alone(compare(source, table), source, table, "t", check=None)
     texts = warning_texts(replace(plan, unchecked=("id", "region")), OnLossyWrite.WARN)
     assert len(texts) == 2
     assert "id (bigint into int)" in texts[0]

@@ -53,7 +53,7 @@ def test_the_steps_before_one_that_fails_are_logged(
     monkeypatch.setattr(incremental, "change_table", change_table)
     views: Any = SimpleNamespace(log_stale=lambda names, *_: tables.extend(names))
     nothing: Any = None
-    writes = incremental.IncrementalWrites(nothing, nothing, nothing, views)
+    writes = incremental.TableWrites(nothing, nothing, nothing, views)
     context = {
         "model": {"unique_id": "model.x.t"},
         "graph": {"nodes": {}},

@@ -155,16 +155,14 @@ class Plan:
         others = (step for step in self.steps if type(step) is not SetProperties)
         return replace(self, steps=(setting, *others))
 
-    @property
-    def renames_alone(self) -> "Plan":
-        """The plan with its renames alone, and the property that they need."""
+    def only_renames(self) -> "Plan":
+        """Return the plan with its renames alone, and the property that they need."""
         steps = (step for step in self.steps if step.stage is Stage.RENAMES)
         mapping = {k: v for k, v in self.properties.items() if k == COLUMN_MAPPING}
         return replace(self, steps=tuple(steps)).with_properties(mapping)
 
-    @property
-    def keeping_columns(self) -> "Plan":
-        """The plan without the drops, which the next run plans again."""
+    def without_drops(self) -> "Plan":
+        """Return the plan without the drops, which the next run plans again."""
         return replace(self, steps=tuple(s for s in self.steps if s.stage is not Stage.DROPS))
 
     def adding(self, *steps: Step) -> "Plan":

@@ -94,7 +94,7 @@ def plan_changes(
     )
 
 
-def plan_no_change(
+def plan_write_alone(
     difference: SchemaDifference,
     source: StructType,
     table: StructType,

@@ -99,7 +99,7 @@ def _done(plan: Plan, error: BaseException) -> Sequence[Step]:
     return error.done if isinstance(error, SchemaChangeFailed) else plan.before
 
 
-def _left(plan: Plan, done: Sequence[Step] = ()) -> tuple[object, ...]:
+def _remaining(plan: Plan, done: Sequence[Step] = ()) -> tuple[object, ...]:
     """Return what a plan does after some of its steps have run, to compare it with another plan."""
     before = [step for step in plan.before if step.is_goal and step not in done]
     return before, plan.write, plan.after
@@ -155,8 +155,8 @@ class Attempts:
         """
         previous, error = self._plan, self._stopped_by
         if previous is not None and error is not None:
-            left = _left(previous, _done(previous, error))
-            if not is_conflict(error) and left == _left(plan):
+            remaining = _remaining(previous, _done(previous, error))
+            if not is_conflict(error) and remaining == _remaining(plan):
                 raise _TableUnchanged(error)
         grown = [
             (made, more)

@@ -32,7 +32,7 @@ from dbt.adapters.deltawiden.widening.matched_rows import (
     require_rows_that_change,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.planner import plan_no_change
+from dbt.adapters.deltawiden.widening.planner import plan_write_alone
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.steps import Stage, Step
 from dbt.adapters.deltawiden.writes.attempts import is_cancelled, is_worth_replanning
@@ -187,7 +187,7 @@ class Backfill:
         """Plan a write of some columns alone. It says what the table's types can't store."""
         folded = [name.lower() for name in names]
         given, stored = limited(produced, folded), limited(self._stored, folded)
-        return plan_no_change(
+        return plan_write_alone(
             compare(given, stored), given, stored, self.bare.table, check=self.check
         )
 

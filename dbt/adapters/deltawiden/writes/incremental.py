@@ -59,8 +59,8 @@ Context = Mapping[str, Any]
 """dbt's context of a macro: the node's configuration, dbt's graph, and all macros."""
 
 
-class IncrementalWrites:
-    """Writes models to existing tables."""
+class TableWrites:
+    """Writes models and snapshots to existing tables."""
 
     def __init__(
         self,
@@ -271,7 +271,7 @@ class IncrementalWrites:
         self._views.check_model(context, analysed)
         plan = self._planner.plan_incremental(Schemas(produced, schema), table, spec, query)
         # The contract, for example, is checked before the other steps.
-        plan = plan.renames_alone
+        plan = plan.only_renames()
         attempts.record_plan(plan)
         self._change_table(context, spec, plan, table)
         return plan

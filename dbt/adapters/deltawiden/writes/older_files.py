@@ -69,18 +69,18 @@ def _rewrite(
     if not columns:
         return Rewritten()
     if limit.is_never:
-        return _left(name, columns, "")
+        return _not_rewritten(name, columns, "")
     files = backend.data_files(table)
     if not files.rewrites_single_files and not limit.is_asked_for:
-        return _left(name, columns, f"they can only be rewritten {files.rewrite_text}")
+        return _not_rewritten(name, columns, f"they can only be rewritten {files.rewrite_text}")
     listed = files.list()
     if limit.table_files is not None and len(listed) > limit.table_files:
-        return _left(name, columns, f"the table has {pluralize(len(listed), 'file')}")
+        return _not_rewritten(name, columns, f"the table has {pluralize(len(listed), 'file')}")
     in_log = schema_from_json(files.log_schema())
     older = misread_files(files, listed, in_log, columns)
     size = sum(each.file.size for each in older)
     if limit.size is not None and size > limit.size:
-        return _left(name, columns, f"they have {size_text(size)}")
+        return _not_rewritten(name, columns, f"they have {size_text(size)}")
     if not older:
         return Rewritten()
     require_moments_kept(backend, table, schema)
@@ -134,7 +134,7 @@ def _misread(changes: Iterable[TypeChange]) -> list[TypeChange]:
     return [change for change in changes if misread_by_filters(change.from_type, change.to_type)]
 
 
-def _left(name: str, columns: Sequence[Path], why: str) -> Rewritten:
+def _not_rewritten(name: str, columns: Sequence[Path], why: str) -> Rewritten:
     reason = f"{name}: files from before the change were not rewritten" + (
         f", because {why}. " if why else ". "
     )

@@ -2,7 +2,7 @@
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.views.finder import ViewFinder
-from dbt.adapters.deltawiden.writes.incremental import IncrementalWrites
+from dbt.adapters.deltawiden.writes.incremental import TableWrites
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writes.new_tables import NewTables
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotPlanner
@@ -19,4 +19,4 @@ class Services:
         self.write_planner = WritePlanner(backend)
         self.snapshots = SnapshotPlanner(backend, self.write_planner)
         self.new_tables = NewTables(backend, self.views)
-        self.writes = IncrementalWrites(backend, self.write_planner, self.snapshots, self.views)
+        self.writes = TableWrites(backend, self.write_planner, self.snapshots, self.views)

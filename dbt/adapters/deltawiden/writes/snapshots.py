@@ -82,7 +82,7 @@ class SnapshotPlanner:
         """
         schemas = Schemas(self._backend.query_schema(query), self._backend.table_schema(table))
         plan = self.plan_schemas(schemas, table, spec, columns, hard_deletes)
-        self._record_time_type(config.model.unique_id, _written(plan), columns)
+        self._record_time_type(config.model.unique_id, _written_fields(plan), columns)
         _use_table_spelling(config, plan.write.columns)
         return plan
 
@@ -105,7 +105,7 @@ class SnapshotPlanner:
         self._require_one_end(table, schemas.table, spec, columns)
         self._require_known_deletions(table, schemas.table, spec, columns, hard_deletes)
         plan = self._write_planner.plan(schemas, table, replace(spec, policy=policy), keys)
-        dates = _times(_written(plan), columns, DateType)
+        dates = _times(_written_fields(plan), columns, DateType)
         if hard_deletes != "ignore" and dates and spec.checks_values:
             raise SchemaChangeRefused(report.dates_text(plan.table, hard_deletes, dates))
         return plan
@@ -283,7 +283,7 @@ def _use_table_spelling(config: Any, columns: Iterable[WrittenColumn]) -> None:
         config.model.config["check_cols"] = spelled
 
 
-def _written(plan: Plan) -> list[StructField]:
+def _written_fields(plan: Plan) -> list[StructField]:
     return [StructField(column.name, column.type) for column in plan.write.columns]
 
 

@@ -29,7 +29,7 @@ from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.views.stale_views import reads_table
 from dbt.adapters.deltawiden.widening.clustering import plan_clustering
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_no_change, refused_keys
+from dbt.adapters.deltawiden.widening.planner import plan_changes, plan_write_alone, refused_keys
 from dbt.adapters.deltawiden.widening.renames import plan_renames, renamed_schema
 from dbt.adapters.deltawiden.widening.schema_diff import compare, schema_at_write
 from dbt.adapters.deltawiden.widening.self_reference import (
@@ -115,7 +115,7 @@ class WritePlanner:
         plan = _refused(renames.added_to(plan), spec, snapshot)
         plan = replace(require_not_refused(plan), warnings=warnings)
         if spec.is_empty:
-            plan = plan.keeping_columns
+            plan = plan.without_drops()
         if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
             require_kept(self._backend, table, schemas.table)
         if not (spec.checks_values or spec.ignores_values):
@@ -212,7 +212,7 @@ def _changes(
         return plan_changes(difference, output, spec.policy, known, check, keys)
     # Reading which columns Delta computes can take statements: only if one may be missing.
     computed = snapshot.computed_columns if difference.missing_columns else frozenset()
-    return plan_no_change(
+    return plan_write_alone(
         difference, output, snapshot.schema, snapshot.name, computed, check=check, keys=keys
     )
 

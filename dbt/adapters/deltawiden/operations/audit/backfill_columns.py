@@ -12,7 +12,7 @@ from dbt.adapters.deltawiden.operations.audit.repair import Choice, Repairer
 from dbt.adapters.deltawiden.sql.identifiers import path_text, read_name
 from dbt.adapters.deltawiden.sql.types import limited
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.widening.planner import plan_no_change
+from dbt.adapters.deltawiden.widening.planner import plan_write_alone
 from dbt.adapters.deltawiden.widening.schema_diff import compare
 from dbt.adapters.deltawiden.writes.refused import require_not_refused
 
@@ -25,7 +25,7 @@ def choose_backfill(names: Sequence[str], where: str, rows: ModelRows, by: Repai
 
     def plan(schema: StructType, columns: Sequence[str] = wanted) -> Plan:
         given, stored = limited(source, columns), limited(schema, columns)
-        found = plan_no_change(
+        found = plan_write_alone(
             compare(given, stored), given, stored, rows.name, check=by.check(rows, schema)
         )
         return replace(require_not_refused(found, "store the model's values"), lossy=())

@@ -291,7 +291,7 @@ def _result(
         shown={
             "compared": f"{counts['compared']:,} {_COMPARED[choice.repair.only_casts]}",
             "with other values": changes,
-            "not changed": "; ".join(_left(counts)) or "-",
+            "not changed": "; ".join(_unchanged_texts(counts)) or "-",
             "result": result,
         },
         values={
@@ -312,7 +312,7 @@ _COMPARED = {True: "rows that a cast can have changed", False: "rows"}
 _CHANGES = ("to_change", "files", "not_explained")
 
 
-def _left(counts: Mapping[str, int]) -> list[str]:
+def _unchanged_texts(counts: Mapping[str, int]) -> list[str]:
     texts = {
         "only_stored": "{:,} rows that the model's full query does not return now",
         "not_explained": "{:,} rows that also differ for another reason than a cast",
