@@ -8,7 +8,7 @@ that table. The adapter stores whose table it is as properties of a new table wi
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,6 @@ from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import name_sql, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.statements import set_properties
-from dbt.adapters.deltawiden.writes.node_settings import OVERWRITE_MODE
 
 RELATION_PROPERTY, TARGET_PROPERTY = "dbt.relation", "dbt.target"
 """The table properties that say whose table a folder has."""
@@ -81,11 +80,12 @@ class TableFolders:
         self._others: tuple[Any, dict[str, str], dict[str, str]] = (None, {}, {})
         self._schema_folders: dict[str, str | None] = {}
 
-    def _of(self, node: Any) -> str | None:
+    def _folder_of(self, node: Any) -> str | None:
         """Return the folder of a node's table: ``table_folder``. None if a macro decides."""
-        return None if self._is_own(node) else self.configured(node.config, self._relation(node))
+        relation = self._relation(node)
+        return None if self._is_own(node) else self.configured_folder(node.config, relation)
 
-    def configured(self, config: Any, relation: BaseRelation) -> str | None:
+    def configured_folder(self, config: Any, relation: BaseRelation) -> str | None:
         """Return the folder that the built-in macro renders, which one of the project can call."""
         schema = relation_path(relation.without_identifier())
         return table_folder(config, schema, str(relation.identifier))
@@ -99,15 +99,6 @@ class TableFolders:
         """Return the properties that say that a table is this one."""
         name = name_sql(*in_session_catalog(relation_path(relation)))
         return {RELATION_PROPERTY: name, TARGET_PROPERTY: str(self._adapter.config.target_name)}
-
-    def overwrite_all(self, table: SparkRelation, run: Callable[..., Any], *given: Any) -> None:
-        """Run a statement that fills a new table, whose folder can have files of an earlier one.
-
-        In the mode ``dynamic``, Spark would keep the partitions for which there are no rows.
-        """
-        with self._backend.with_setting(OVERWRITE_MODE, "static"):
-            run(*given)
-        self._backend.execute(f"refresh table {table.render()}")
 
     def prepare(self, node: Any) -> None:
         """Check the folder of a node's table, before dbt compiles the node.
@@ -124,12 +115,12 @@ class TableFolders:
         runs = getattr(get_flags(), "WHICH", None) in _COMMANDS
         if not runs or getattr(node, "resource_type", None) not in _RESOURCES:
             return
-        found = self._found(node)
-        if found is None:
-            return
-        if found.is_continued:
+        found = self._find_table(node)
+        if isinstance(found, SparkRelation):
+            self._adapter.cache_added(found)
+        elif found is not None and found.is_continued:
             self._take_over(found, self._relation(node))
-        elif node.config.get("materialized") in _REPLACES:
+        elif found is not None and node.config.get("materialized") in _REPLACES:
             logger.info(
                 f"{node.unique_id}: replaces the Delta table in {found.folder}, which the "
                 "metastore does not know"
@@ -143,54 +134,65 @@ class TableFolders:
         """
         manifest: Any = self._adapter.get_macro_resolver()
         node = manifest.nodes[unique_id]
-        found = self._found(node) if _continues(node) else None
-        if found is None or not found.is_continued:
+        found = self._find_table(node) if _continues(node) else None
+        if not (isinstance(found, FoundTable) and found.is_continued):
             return None
         return self._in(found.folder), found.statements
 
     def check(self, unique_id: str) -> None:
         """Check the folder of a node's table, as its next run will. The errors are its errors."""
         manifest: Any = self._adapter.get_macro_resolver()
-        self._found(manifest.nodes[unique_id])
+        self._find_table(manifest.nodes[unique_id])
 
-    def _found(self, node: Any) -> FoundTable | None:
-        """Check a node's folder, and find the Delta table in it that the metastore lacks."""
-        chooses_folder = has_table(node.config) and not self._is_own(node)
-        if chooses_folder:
-            check_location_keys(node.config, node.unique_id)
+    def _find_table(self, node: Any) -> FoundTable | SparkRelation | None:
+        """Check a node's folder, and find the Delta table in it that dbt does not know.
+
+        Returns:
+            The table that the metastore does not know either; or the relation of the node's table,
+            which something has made since dbt has listed the tables.
+        """
+        has_folder = has_table(node.config) and not self._is_own(node)
+        self._check_config(node, has_folder)
+        if not has_folder or file_format_of(node.config) != DELTA:
+            return None
         relation = self._relation(node)
-        self._check_is_alone(node)
-        if not chooses_folder:
-            return None
-        folder = self._of(node)
-        if folder is not None:
-            connections: Any = self._adapter.connections
-            connections.check_location(folder)
-        if file_format_of(node.config) != DELTA:
-            return None
+        folder = self.configured_folder(node.config, relation)
         existing: Any = self._adapter.get_relation(node.database, node.schema, node.alias)
-        is_guessed = folder is None and existing is None and _continues(node)
-        if is_guessed:
-            folder = self._default_folder(relation)
         if folder is None:
-            return None
+            is_wanted = existing is None and _continues(node)
+            default = self._default_folder(relation) if is_wanted else None
+            return self._table_in(default, node, existing, is_guessed=True) if default else None
         if isinstance(existing, SparkRelation) and existing.is_table:
             _check_location(node, existing, folder)
             return None
+        return self._table_in(folder, node, existing)
+
+    def _check_config(self, node: Any, has_folder: bool) -> None:
+        """Check a node's keys about its folder, and that its name and folder are its own."""
+        if has_folder:
+            check_location_keys(node.config, node.unique_id)
+        self._check_is_alone(node)
+        if has_folder and (folder := self.configured_folder(node.config, self._relation(node))):
+            connections: Any = self._adapter.connections
+            connections.check_location(folder)
+
+    def _table_in(
+        self, folder: str, node: Any, existing: BaseRelation | None, is_guessed: bool = False
+    ) -> FoundTable | SparkRelation | None:
+        """Find the Delta table in a folder, or refuse what is there and is not the node's."""
         properties = self._properties(folder, is_guessed)
         if properties is None:
             if not is_guessed:
                 self._check_has_no_files(node, folder)
             return None
+        relation = self._relation(node)
         made = self._made_since(relation) if existing is None else None
         if made is not None:
             if not is_guessed:
                 _check_location(node, made, folder)
-            self._adapter.cache_added(made)
-            return None
-        owner = self.owner(relation)
+            return made
         self._check_owner(node, relation, folder, properties)
-        is_continued = existing is None and _continues(node)
+        is_continued, owner = existing is None and _continues(node), self.owner(relation)
         return FoundTable(relation.render(), folder, properties, owner, is_continued)
 
     def _default_folder(self, relation: BaseRelation) -> str | None:
@@ -241,7 +243,7 @@ class TableFolders:
         )
 
     def _one_folder(self, node: Any, other: Any) -> str:
-        folders = [self._of(each) for each in (node, other)]
+        folders = [self._folder_of(each) for each in (node, other)]
         return (
             f"{node.unique_id} and {other.unique_id} can't both have their tables where their "
             f"configurations say: {folders[0]} and {folders[1]}. "
@@ -252,7 +254,7 @@ class TableFolders:
 
     def _folders(self, nodes: Iterable[Any]) -> dict[str, str]:
         found = (
-            (node.unique_id, self._of(node))
+            (node.unique_id, self._folder_of(node))
             for node in nodes
             # Another value is refused when its own node runs.
             if has_table(node.config) and isinstance(node.config.get("location_root"), str)
