@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
     from dbt.adapters.deltawiden.freshness import LastModified
     from dbt.adapters.deltawiden.services import AdapterServices
-    from dbt.adapters.deltawiden.table_folders import TableFolders
     from dbt.adapters.deltawiden.widening.plan import Plan
     from dbt.adapters.deltawiden.writes.comments import ChangedComments
     from dbt.adapters.deltawiden.writes.seeds import Seeds
@@ -90,7 +89,7 @@ class DeltaWidenAdapter(ListingAdapter):
             yield
 
     @available
-    def folders(self) -> TableFolders:
+    def folders(self) -> Any:
         """Return what knows the folders of tables."""
         return self._services.folders
 
@@ -237,14 +236,10 @@ class DeltaWidenAdapter(ListingAdapter):
 
     @available
     def new_snapshot_query(
-        self,
-        context: Mapping[str, Any],
-        query: str,
-        table: SparkRelation,
-        columns: Mapping[str, str],
+        self, context: Mapping[str, Any], query: str, table: SparkRelation, own: Mapping[str, str]
     ) -> str:
         """Check the query that creates a snapshot, and make its times timestamps."""
-        query = self._services.snapshots.with_timestamps(query, columns, context["config"])
+        query = self._services.snapshots.with_timestamps(query, own, context["config"])
         return self._services.new_tables.checked_query(context, query, table)
 
     @available.parse(lambda *_, **__: "")
@@ -271,6 +266,12 @@ class DeltaWidenAdapter(ListingAdapter):
     def snapshot_time_type(self, unique_id: str) -> str:
         """Return the type of the times in a snapshot's table, if it is not that of ``now()``."""
         return self._services.snapshots.time_type(unique_id)
+
+    @available
+    def overwrite_all(self, table: SparkRelation, run: Callable[..., Any], *given: Any) -> None:
+        """Run a statement that overwrites all partitions of a table: ``overwriting``."""
+        with self._services.overwriting(table, "static"):
+            run(*given)
 
     @available
     def features_for_query(self, query: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.sql.listagg import ordered_listagg
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import changed_comments, set_comments
-from dbt.adapters.deltawiden.writes.node_settings import with_node_settings
+from dbt.adapters.deltawiden.writes.node_settings import overwriting, with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
@@ -45,6 +45,7 @@ class AdapterServices(Services):
         super().__init__(backend)
         self.folders = TableFolders(adapter, backend)
         self.seeds = Seeds(backend, adapter)
+        self.overwriting = partial(overwriting, backend)
         self.optimize_after_run = partial(optimize_after_run, backend)
         self.changed_comments = partial(changed_comments, backend)
         self.set_comments = partial(set_comments, backend)

@@ -36,7 +36,7 @@ from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, readers_texts
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
-from dbt.adapters.deltawiden.writes.node_settings import OVERWRITE_MODE
+from dbt.adapters.deltawiden.writes.node_settings import overwriting
 from dbt.adapters.deltawiden.writes.older_files import Rewritten, rewrite_older_files
 from dbt.adapters.deltawiden.writes.refused import say_that_hooks_ran
 from dbt.adapters.deltawiden.writes.response import store_response
@@ -104,7 +104,7 @@ class TableWrites:
             attempts.early = None
             with (
                 duplicate_keys_named(self._backend, write.source, target, spec),
-                self._overwriting(target, write.overwrite_mode),
+                overwriting(self._backend, target, write.overwrite_mode),
                 self._without_auto_merge(write),
             ):
                 _run(write, run_write)
@@ -322,18 +322,6 @@ class TableWrites:
         made = context.get("selected_resources") or ()
         graph, changed_by = context["graph"], _unique_id(context)
         self._views.log_stale([plan.table], graph, columns, made, changed_by)
-
-    @contextmanager
-    def _overwriting(self, table: SparkRelation, mode: str) -> Iterator[None]:
-        """Run the statement in the block with a mode of overwriting, for this statement alone."""
-        if not mode:
-            yield
-            return
-        with self._backend.with_setting(OVERWRITE_MODE, mode):
-            yield
-        if not table.is_delta:
-            # Spark and Iceberg cache the files of such a table for each session.
-            self._backend.execute(f"refresh table {table}")
 
     def _without_auto_merge(self, write: ModelWrite) -> AbstractContextManager[None]:
         """Keep Delta from widening the table, if the statement in the block leaves casts to it.

@@ -1,14 +1,16 @@
-"""The settings of Spark that the statements of a node have, those of its hooks too."""
+"""The settings of Spark for all statements of a node, those of its hooks too, or for one write."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden.config.strategies import INSERT_OVERWRITE, MICROBATCH, strategy_of
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.writing.store_assignment import STORE_ASSIGNMENT_POLICY
 
-OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
 def with_node_settings(
@@ -29,5 +31,18 @@ def with_node_settings(
     is_incremental = config.get("materialized") == "incremental" and not has_own_writer
     overwrites = is_incremental and strategy_of(config) in (INSERT_OVERWRITE, MICROBATCH)
     if overwrites and config.get("partition_by"):
-        settings.enter_context(backend.with_setting(OVERWRITE_MODE, "dynamic"))
+        settings.enter_context(backend.with_setting(_OVERWRITE_MODE, "dynamic"))
     return settings
+
+
+@contextmanager
+def overwriting(backend: SqlBackend, table: SparkRelation, mode: str) -> Iterator[None]:
+    """Run the statement in the block with a mode of overwriting; empty: with the session's own."""
+    if not mode:
+        yield
+        return
+    with backend.with_setting(_OVERWRITE_MODE, mode):
+        yield
+    if not table.is_delta:
+        # Spark and Iceberg cache the files of such a table for each session.
+        backend.execute(f"refresh table {table.render()}")

@@ -67,13 +67,10 @@
     {% do return(adapter.seeds().write(
         model, this, _deltawiden_seed_table('', features), agate_table, get_batch_size())) %}
   {%- endif -%}
-  {#- The table is new, and its folder can have the files of an earlier one. Delta and Iceberg have replaced it. -#}
-  {%- set is_in_files = location_clause() | trim and config.get('file_format') not in ['delta', 'iceberg'] -%}
   {%- set statements = [] -%}
   {%- for sql, values in adapter.seeds().inserts(
-      model, this, agate_table, get_batch_size(), get_binding_char(), is_in_files) -%}
-    {%- do adapter.folders().overwrite_all(this, adapter.add_query, sql, True, values, True)
-        if loop.first and is_in_files and config.get('partition_by')
+      model, this, agate_table, get_batch_size(), get_binding_char(), _deltawiden_is_in_folder()) -%}
+    {%- do _deltawiden_fill(this, adapter.add_query, sql, True, values, True) if loop.first
         else adapter.add_query(sql, bindings=values, abridge_sql_log=True) -%}
     {%- do statements.append(sql) -%}
   {%- endfor -%}

@@ -52,10 +52,20 @@
   {%- if existing_relation is not none and not is_replaced -%}
     {% do _deltawiden_drop_for(query, existing_relation) %}
   {%- endif -%}
-  {#- A folder can have partitions of an earlier table. -#}
-  {%- set may_keep = config.get('partition_by') and file_format not in ['delta', 'iceberg'] and location_clause() | trim -%}
-  {%- do adapter.folders().overwrite_all(target_relation, _deltawiden_run_main, create_sql) if may_keep
-      else _deltawiden_run_main(create_sql) -%}
+  {%- do _deltawiden_fill(target_relation, _deltawiden_run_main, create_sql) -%}
+{% endmacro %}
+
+
+{#- Run the first statement with rows of a new table. In the mode `dynamic`, Spark would keep partitions of an earlier one. -#}
+{% macro _deltawiden_fill(table, run) %}
+  {%- do adapter.overwrite_all(table, run, *varargs) if config.get('partition_by') and _deltawiden_is_in_folder()
+      else run(*varargs) -%}
+{% endmacro %}
+
+
+{#- Whether a new table gets a folder that can have files of an earlier one. Delta and Iceberg replace them. -#}
+{% macro _deltawiden_is_in_folder() %}
+  {% do return(config.get('file_format') not in ['delta', 'iceberg'] and location_clause() | trim) %}
 {% endmacro %}
 
 
