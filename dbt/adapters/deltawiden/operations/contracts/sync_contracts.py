@@ -50,8 +50,8 @@ def sync_contracts(
     """
     files = _Files(project_root)
     results = [
-        _sync(files, node, forecast.contracts.get(str(node["unique_id"]), []), write)
-        if node["unique_id"] in forecast.analysed
+        _sync(files, node, forecast.contracts[str(node["unique_id"])], write)
+        if node["unique_id"] in forecast.contracts
         else OperationResult(full_name(node), error=_NOT_ANALYSED)
         for node in nodes
         if has_contract(node)

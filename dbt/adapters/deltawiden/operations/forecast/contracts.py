@@ -1,12 +1,15 @@
 """Compare the types that enforced contracts declare with the types of models' queries."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.operations.selection import Node
+from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
+from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.identifiers import path_text, quote
 from dbt.adapters.deltawiden.sql.types import type_text
 
@@ -40,15 +43,25 @@ def has_contract(node: Node) -> bool:
     return is_contract_enforced(node.get("config") or {})
 
 
-def contract_command(model: str) -> str:
-    """Return the command that shows the lines of a contract to change."""
-    return f"dbt run-operation sync_contracts --args '{{models: [{model}]}}'"
+def broken_contract(
+    node: Node, differences: Sequence[ContractDifference], because: tuple[str, ...] = ()
+) -> Effect:
+    """Return the effect on a contract that no longer matches: the node's run stops at it."""
+    name, texts = full_name(node), tuple(difference.text for difference in differences)
+    do = f"dbt run-operation sync_contracts --args '{{models: [{name}]}}'"
+    return Effect(Kind.CONTRACT, name, Outcome.BREAKS, because, texts, (do,))
+
+
+def require_contract(backend: SqlBackend, node: Node, output: StructType) -> None:
+    """Refuse a node whose enforced contract no longer matches, as its run does."""
+    if differences := contract_differences(backend, node, output):
+        raise CompilationError(broken_contract(node, differences).error)
 
 
 def contract_differences(
     backend: SqlBackend, node: Node, output: StructType
 ) -> list[ContractDifference]:
-    """Find the columns whose types in a contract and in the model's query differ.
+    """Find the columns whose types in an enforced contract and in the model's query differ.
 
     dbt compares the names with their case. Empty if Spark does not know one of the declared types:
     dbt's own check says so.
@@ -56,6 +69,8 @@ def contract_differences(
     Source:
         https://docs.getdbt.com/reference/resource-configs/contract
     """
+    if not has_contract(node):
+        return []
     declared = {
         str(column["name"]): str(column["data_type"])
         for column in (node.get("columns") or {}).values()

@@ -7,9 +7,7 @@ that reads a changed table, with the types that its inputs would have then. No q
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from dbt.adapters.base.impl import BaseAdapter
 from dbt.adapters.base.relation import BaseRelation
-from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import (
     CompilationError,
     DbtBaseException,
@@ -23,17 +21,15 @@ from dbt.adapters.deltawiden.config.policy import stops_at_loss
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.operations.forecast.contracts import (
     ContractDifference,
-    contract_command,
+    broken_contract,
     contract_differences,
-    has_contract,
+    require_contract,
 )
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome, first_line
 from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
-    new_table_planned,
-    planned,
     schema_differences,
     skipped_model,
     with_take_over,
@@ -46,11 +42,6 @@ from dbt.adapters.deltawiden.operations.forecast.node_graph import (
 )
 from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.readers import reader_effects
-from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
-    own_columns,
-    require_named_columns,
-    snapshot_output,
-)
 from dbt.adapters.deltawiden.operations.forecast.stale_views import (
     ChangedTable,
     StaleForecast,
@@ -60,9 +51,7 @@ from dbt.adapters.deltawiden.operations.result import OperationResult, with_prog
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition, message_of
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, without_session_catalog
-from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
-from dbt.adapters.deltawiden.writes.write_planner import Schemas
 
 QUERY_NOT_KNOWN = (
     "Its query is not known: the model is in Python, dbt can't compile it, or its text runs a "
@@ -100,6 +89,8 @@ class Forecast:
         visits_all: whether all nodes are analysed, as before a run of the whole project. Otherwise,
             only those that were asked for, and those that their changes reach.
         stops_at_contracts: whether a contract that does not match stops a run.
+        contracts: the differences between the contract and the query of each node that was analysed
+            without being asked for.
         results: the plans of the nodes that were asked for, and of others that change or stop.
         changes: what the run will change in existing tables.
     """
@@ -111,7 +102,6 @@ class Forecast:
     asked: frozenset[str] = frozenset()
     visits_all: bool = False
     stops_at_contracts: bool = True
-    analysed: set[str] = field(default_factory=set)
     contracts: dict[str, list[ContractDifference]] = field(default_factory=dict)
     results: dict[str, OperationResult] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
@@ -143,12 +133,9 @@ class Forecast:
         unique_id = str(node["unique_id"])
         because = self._because(node, self._changed)
         writer = self.planner.writer(node) if self.planner.relation(node) else ""
-        decide = self.decide
-        if decide is not None and unique_id in self.asked:
-            self._plan(node, because, lambda: self._decided(node, writer, decide))
-            return
-        stopped = self._because(node, self._stopped)
-        if stopped:
+        if self.decide is not None and unique_id in self.asked:
+            self._visit_asked(node, because, writer, self.decide)
+        elif stopped := self._because(node, self._stopped):
             self._stopped.add(unique_id)
             self._add(node, Outcome.SKIPPED, stopped)
         elif writer and (because or self.visits_all):
@@ -156,19 +143,41 @@ class Forecast:
         elif because or self.visits_all:
             self._visit_reached(node, because)
 
-    def _decided(self, node: Node, writer: str, decide: Decide) -> Planned | None:
+    def _visit_asked(
+        self, node: Node, because: tuple[str, ...], writer: str, decide: Decide
+    ) -> None:
+        name, stopped = full_name(node), self._because(node, self._stopped)
+        try:
+            found = self._decided(node, writer, decide)
+        except DbtBaseException as error:
+            result = self._failed(node, error)
+        else:
+            result = skipped_model(name, stopped) if stopped else self._record(node, found)
+        if stopped:
+            self._stopped.add(str(node["unique_id"]))
+            self._add(node, Outcome.SKIPPED, stopped)
+        self._show(node, result, {*because, *stopped})
+
+    def _decided(self, node: Node, writer: str, decide: Decide) -> Planned:
+        """Plan a node that was asked for, or raise an error: its run's, or why no plan is known."""
         if writer:
             raise DbtRuntimeError(_OTHER_WRITER.format(writer))
         self.planner.check(node)
-        return self.plan_reached(node) if materialization(node) == "snapshot" else decide(node)
+        if materialization(node) != "snapshot":
+            return self._with_take_over(decide(node), node)
+        analysed = self.planner.analyse(self.graph, node, self.types)
+        if analysed is None:
+            raise DbtRuntimeError(QUERY_NOT_KNOWN)
+        require_contract(self.planner.backend, node, analysed[1])
+        return self._with_take_over(self.planner.plan_kept(node, *analysed), node)
 
     def _visit_reached(self, node: Node, because: tuple[str, ...]) -> None:
+        analysed = self._analysed(node, because)
+        if analysed is None:
+            return
         is_kept = not node["config"].get("full_refresh") or materialization(node) == "snapshot"
         if materialization(node) in ("incremental", "snapshot") and is_kept:
-            self._plan(node, because, lambda: self.plan_reached(node))
-            return
-        analysed = self._analysed(node, because)
-        if analysed is None or self._breaks_contract(node, analysed[1], because):
+            self._visit_kept(node, because, *analysed)
             return
         relation = self.planner.relation(node)
         stored = self.planner.stored_schema(relation) if relation else None
@@ -180,39 +189,54 @@ class Forecast:
             self._set(node, analysed[1], stored)
             self._add(node, Outcome.NEW_TYPES, because, details)
 
+    def _visit_kept(
+        self, node: Node, because: tuple[str, ...], query: str, output: StructType
+    ) -> None:
+        try:
+            found = self._with_take_over(self.planner.plan_kept(node, query, output), node)
+        except DbtBaseException as error:
+            result = self._failed(node, error)
+            if not because and str(node["unique_id"]) not in self._stopped:
+                return
+        else:
+            result = self._record(node, found)
+        if result.error or result.values.get("statements"):
+            self._show(node, result, because)
+
     def _analysed(self, node: Node, because: tuple[str, ...]) -> tuple[str, StructType] | None:
-        is_asked = str(node["unique_id"]) in self.asked
+        """Return a node's query and its schema. None if it is not known, or if its run stops."""
         try:
             analysed = self.planner.analyse(self.graph, node, self.types)
-        except DbtRuntimeError as error:
-            if is_asked:
-                raise
-            is_built = self.visits_all or self.planner.relation(node) is not None
-            if not is_built and condition(error.msg) == NOT_BUILT:
-                # What else it reads is not built yet, either.
-                return None
-            is_refused = isinstance(error, SchemaChangeRefused)
-            not_known = self._not_known(node, error.msg)
-            if not because and not is_refused:
-                # What it needs may not be built yet.
-                self._pass_over(node, not_known or first_line(error.msg))
-                return None
-            if not_known:
-                self._add(node, Outcome.UNKNOWN, because, (not_known,))
-                return None
-            self._stopped.add(str(node["unique_id"]))
-            lines = filter(None, error.msg.splitlines()) if is_refused else [first_line(error.msg)]
-            self._add(node, Outcome.STOPS, because, tuple(lines))
+        except DbtBaseException as error:
+            self._add_failure(node, because, error)
             return None
-        if analysed is not None:
-            self.analysed.add(str(node["unique_id"]))
-        elif is_asked:
-            raise DbtRuntimeError(QUERY_NOT_KNOWN)
-        elif because:
-            self._add(node, Outcome.UNKNOWN, because, (QUERY_NOT_KNOWN,))
-        else:
-            self._pass_over(node, QUERY_NOT_KNOWN)
+        if analysed is None:
+            self._add_not_known(node, because, QUERY_NOT_KNOWN)
+            return None
+        unique_id = str(node["unique_id"])
+        differences = contract_differences(self.planner.backend, node, analysed[1])
+        self.contracts[unique_id] = differences
+        if differences and self.stops_at_contracts:
+            self._stopped.add(unique_id)
+            self.effects.append(broken_contract(node, differences, because))
+            return None
         return analysed
+
+    def _add_failure(self, node: Node, because: tuple[str, ...], error: DbtBaseException) -> None:
+        text = message_of(error)
+        is_built = self.visits_all or self.planner.relation(node) is not None
+        if not is_built and condition(text) == NOT_BUILT:
+            # What else it reads is not built yet, either.
+            return
+        is_refused = isinstance(error, SchemaChangeRefused)
+        not_known = self._not_known(node, text)
+        if not_known or not (because or is_refused):
+            # What it needs may not be built yet.
+            self._add_not_known(node, because, not_known or first_line(text))
+            return
+        self._stopped.add(str(node["unique_id"]))
+        lines = filter(None, text.splitlines()) if is_refused else [first_line(text)]
+        self._add(node, Outcome.STOPS, because, tuple(lines))
 
     def _not_known(self, node: Node, error: str) -> str:
         """Return why the run may not have an error: it first builds a missing input. Or empty."""
@@ -227,93 +251,36 @@ class Forecast:
         ]
         return _INPUT_NOT_KNOWN.format(", ".join(names)) if names else ""
 
-    def _pass_over(self, node: Node, why: str) -> None:
-        if self.planner.relation(node):
-            self._add(node, Outcome.UNKNOWN, (), (why,))
+    def _add_not_known(self, node: Node, because: tuple[str, ...], why: str) -> None:
+        if because or self.planner.relation(node):
+            self._add(node, Outcome.UNKNOWN, because, (why,))
 
-    def _plan(
-        self, node: Node, because: tuple[str, ...], decide: Callable[[], Planned | None]
-    ) -> None:
-        unique_id, name = str(node["unique_id"]), full_name(node)
-        stops = self._because(node, self._stopped)
-        try:
-            found = self._with_take_over(decide(), node)
-        except DbtBaseException as error:
-            text = message_of(error)
-            not_known = self._not_known(node, text)
-            is_refused = isinstance(error, _REFUSALS) and not not_known
-            if unique_id not in self.asked and not because and not is_refused:
-                return
-            if is_refused:
-                self._stopped.add(unique_id)
-            result = OperationResult(name, error="\n".join(filter(None, (not_known, text))))
-        else:
-            if found is None:
-                return
-            result = skipped_model(name, stops) if stops else found.result
-            if found.changes_types and not stops:
-                self._set(node, found.schema, found.before)
-            if found.change and not stops:
-                self.changes[unique_id] = found.change
-        if stops:
-            self._stopped.add(unique_id)
-            self._add(node, Outcome.SKIPPED, stops)
-        is_shown = unique_id in self.asked or result.error or result.values.get("statements")
-        if is_shown:
-            reads = sorted({*because, *stops})
-            values = {"model": name, "reads_changed": reads, **result.values}
-            shown = {**result.shown, READS: ", ".join(reads)}
-            self.results[unique_id] = replace(result, values=values, shown=shown)
-
-    def _with_take_over(self, found: Planned | None, node: Node) -> Planned | None:
-        """Add the statements with which the run of a node takes over the table in its folder."""
-        if found is None or self.planner.relation(node):
-            return found
-        taken_over = self.planner.taken_over(node)
-        return with_take_over(found, *taken_over) if taken_over else found
-
-    def plan_reached(self, node: Node) -> Planned | None:
-        """Plan an incremental model or a snapshot. None if that is not possible.
-
-        Raises:
-            DbtRuntimeError: it was asked for, and Spark can't analyse its query.
-        """
-        because = self._because(node, self._changed)
-        analysed = self._analysed(node, because)
-        if analysed is None or self._breaks_contract(node, analysed[1], because):
-            return None
-        query, output = analysed
-        table = self.planner.table(node)
-        if not isinstance(table, SparkRelation):
-            return new_table_planned(full_name(node), output)
-        if materialization(node) == "incremental":
-            return self.planner.plan_model(node, table, output, query)
-        require_named_columns(node, query, self.planner.backend.query_schema)
-        spec = self.planner.spec(node)
-
-        def decide(schema: StructType) -> Plan:
-            written = snapshot_output(node, output, schema, self.planner.backend.query_schema)
-            own = own_columns(node), BaseAdapter.get_hard_deletes_behavior(node["config"])
-            return self.planner.snapshots.plan_schemas(Schemas(written, schema), table, spec, *own)
-
-        return planned(self.planner.backend, node, TableChange(table, decide), spec)
-
-    def _breaks_contract(self, node: Node, output: StructType, because: tuple[str, ...]) -> bool:
-        if not has_contract(node):
-            return False
-        differences = contract_differences(self.planner.backend, node, output)
-        if differences:
-            self.contracts[str(node["unique_id"])] = differences
-        if differences and self.stops_at_contracts:
+    def _failed(self, node: Node, error: DbtBaseException) -> OperationResult:
+        """Return the result of a node whose plan is an error, at which its run may stop."""
+        text = message_of(error)
+        not_known = self._not_known(node, text)
+        if isinstance(error, _REFUSALS) and not not_known:
             self._stopped.add(str(node["unique_id"]))
-            name = full_name(node)
-            texts = tuple(difference.text for difference in differences)
-            do = (contract_command(name),)
-            broken = Effect(Kind.CONTRACT, name, Outcome.BREAKS, because, texts, do)
-            if str(node["unique_id"]) in self.asked:
-                raise CompilationError(broken.error)
-            self.effects.append(broken)
-        return bool(differences) and self.stops_at_contracts
+        return OperationResult(full_name(node), error="\n".join(filter(None, (not_known, text))))
+
+    def _record(self, node: Node, found: Planned) -> OperationResult:
+        """Record what a plan changes, for what reads the table and for ``apply``."""
+        if found.changes_types:
+            self._set(node, found.schema, found.before)
+        if found.change:
+            self.changes[str(node["unique_id"])] = found.change
+        return found.result
+
+    def _show(self, node: Node, result: OperationResult, because: Collection[str]) -> None:
+        reads = sorted(because)
+        values = {"model": full_name(node), "reads_changed": reads, **result.values}
+        shown = {**result.shown, READS: ", ".join(reads)}
+        self.results[str(node["unique_id"])] = replace(result, values=values, shown=shown)
+
+    def _with_take_over(self, found: Planned, node: Node) -> Planned:
+        """Add the statements with which the run of a node takes over the table in its folder."""
+        taken_over = None if self.planner.relation(node) else self.planner.taken_over(node)
+        return with_take_over(found, *taken_over) if taken_over else found
 
     def _find_stale_views(self) -> Mapping[Path, tuple[Effect, ...]]:
         tables, after = [], set[str]()
@@ -335,7 +302,7 @@ class Forecast:
             if not after.isdisjoint(self.graph.inputs(node)):
                 after.add(str(node["unique_id"]))
         # The run can make another view before the table changes.
-        after &= (set(ids.values()) if self.visits_all else self.analysed) - self._stopped
+        after &= set(ids.values() if self.visits_all else self.contracts) - self._stopped
         made = {path: self._changed.get(x) for path, x in ids.items() if x in after}
         models = {path: full_name(node) for path, node in views.items()}
         stale = StaleForecast(self.planner.backend, self.planner.finder, models, made)

@@ -1,6 +1,6 @@
 """Analyse queries with the types that the relations they read would have."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from pyspark.sql.types import StructType
 
@@ -24,10 +24,6 @@ class FutureTypes:
     def set(self, relation: Path, schema: StructType) -> None:
         """Let a relation have a schema, for the queries that are analysed from now on."""
         self._schemas[folded(relation)] = schema
-
-    def __iter__(self) -> Iterator[Path]:
-        """Return the names, in lower case, of the relations that would have other types."""
-        return iter(list(self._schemas))
 
     def analyse(self, query: str, reads: Iterable[Path]) -> tuple[str, StructType]:
         """Analyse a query that may read relations, with the types that these would have."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from dbt.adapters.base.impl import BaseAdapter
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
@@ -17,12 +18,18 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     Planned,
     TableChange,
     made_again_planned,
+    new_table_planned,
     planned,
 )
 from dbt.adapters.deltawiden.operations.forecast.node_graph import (
     NodeGraph,
     materialization,
     node_path,
+)
+from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
+    own_columns,
+    require_named_columns,
+    snapshot_output,
 )
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.queries import mentions
@@ -84,6 +91,23 @@ class NodePlanner:
             return self.backend.schema(relation)
         except DbtRuntimeError:
             return None
+
+    def plan_kept(self, node: Node, query: str, output: StructType) -> Planned:
+        """Return what the next run of an incremental model or a snapshot will do."""
+        table = self.table(node)
+        if not isinstance(table, SparkRelation):
+            return new_table_planned(full_name(node), output)
+        if materialization(node) == "incremental":
+            return self.plan_model(node, table, output, query)
+        require_named_columns(node, query, self.backend.query_schema)
+        spec = self.spec(node)
+
+        def decide(schema: StructType) -> Plan:
+            written = snapshot_output(node, output, schema, self.backend.query_schema)
+            own = own_columns(node), BaseAdapter.get_hard_deletes_behavior(node["config"])
+            return self.snapshots.plan_schemas(Schemas(written, schema), table, spec, *own)
+
+        return planned(self.backend, node, TableChange(table, decide), spec)
 
     def plan_model(
         self, node: Node, table: SparkRelation, output: StructType, query: str

@@ -3,15 +3,11 @@
 from functools import partial
 
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.operations.forecast.apply import apply_changes
-from dbt.adapters.deltawiden.operations.forecast.contracts import (
-    contract_command,
-    contract_differences,
-    has_contract,
-)
+from dbt.adapters.deltawiden.operations.forecast.contracts import require_contract
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN, Forecast
 from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.model import (
@@ -60,11 +56,8 @@ def _plan_node(planner: NodePlanner, graph: NodeGraph, types: FutureTypes, node:
             raise
         # Of a new table, the run itself will say what is wrong.
     query, output = found or ("", StructType())
-    is_checked = found is not None and has_contract(node)
-    if is_checked and (differences := contract_differences(planner.backend, node, output)):
-        lines = ["Its enforced contract no longer matches."]
-        lines += [f"  {difference.text}" for difference in differences]
-        raise CompilationError("\n".join([*lines, f"Do: {contract_command(name)}"]))
+    if found is not None:
+        require_contract(planner.backend, node, output)
     if materialization(node) != "incremental":
         before = planner.stored_schema(table) if found and table else None
         return made_again_planned(name, output, before)
