@@ -5,7 +5,7 @@ row from before, although the key's own type is the same.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -84,21 +84,24 @@ def _do(node: Mapping[str, Any], changes: Iterable[TypeChange]) -> list[str]:
     return do
 
 
-def nodes_after(
-    unique_id: str, graph: Mapping[str, Any], readers: Mapping[str, Sequence[str]] | None = None
-) -> dict[str, Any]:
-    """Return the nodes and functions that read a node, directly or through others, by unique id.
-
-    Args:
-        readers: the ``direct_readers`` of the nodes and functions of the graph, if they are known.
-    """
+def nodes_after(unique_id: str, graph: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the nodes and functions that read a node, directly or through others, by unique id."""
     nodes = {**graph.get("nodes", {}), **graph.get("functions", {})}
-    readers = direct_readers(nodes) if readers is None else readers
+    return readers_of(unique_id, nodes, direct_readers(nodes))
+
+
+def readers_of(
+    unique_id: str,
+    nodes: Mapping[str, Any],
+    readers: Mapping[str, Sequence[str]],
+    through: Callable[[Any], bool] = lambda _: True,
+) -> dict[str, Any]:
+    """Return the nodes that read a node, by ``direct_readers``, also through some of these."""
     found, left = set[str](), [unique_id]
     while left:
         new = set(readers.get(left.pop(), ())) - found
         found |= new
-        left += new
+        left += (each for each in new if through(nodes[each]))
     return {each: nodes[each] for each in sorted(found)}
 
 

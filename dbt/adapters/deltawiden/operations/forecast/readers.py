@@ -6,7 +6,7 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
-from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, is_ephemeral
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, side_by_side
@@ -14,7 +14,7 @@ from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
 from dbt.adapters.deltawiden.views.text_readers import (
     direct_readers,
     keeps_rows,
-    nodes_after,
+    readers_of,
     text_readers,
 )
 
@@ -33,17 +33,19 @@ def reader_effects(
     types = {each: _type_changes(before[each], after[each]) for each in after if each in before}
     changed = {unique_id: changes for unique_id, changes in types.items() if changes}
     functions = graph.whole.get("functions", {})
-    inputs = _readers_by_input(graph) if changed and functions else {}
-    readers = direct_readers({**graph.whole["nodes"], **functions}) if changed else {}
+    every = (*graph.in_order(), *functions.values()) if changed else ()
+    nodes = {str(node["unique_id"]): node for node in every}
+    readers = direct_readers(nodes)
     for unique_id, changes in changed.items():
         table = graph.node(unique_id)
         because = (full_name(table),)
-        named = narrow_functions(graph.whole, inputs.get(unique_id, {}), changes)
+        near = readers_of(unique_id, nodes, readers, _hands_on) if functions else {}
+        named = narrow_functions(graph.whole, near, changes)
         for name, declared, do in named:
             yield Effect(Kind.FUNCTION, name, Outcome.CASTS_BACK, because, declared, (do,))
         # The other tables and views get the types of their queries, with dbt-spark too.
-        nodes = nodes_after(unique_id, graph.whole, readers) if keeps_rows(table) else {}
-        for node, details, each in text_readers(nodes, changes):
+        far = readers_of(unique_id, nodes, readers) if keeps_rows(table) else {}
+        for node, details, each in text_readers(far, changes):
             told = (Kind(node["resource_type"]), full_name(node), Outcome.STORES_TWICE, because)
             if planner.relation(node):
                 yield Effect(*told, tuple(details), tuple(each))
@@ -59,10 +61,6 @@ def _type_changes(before: StructType, after: StructType) -> list[TypeChange]:
     return [TypeChange(path, old, new) for path, old, new in types if old != new]
 
 
-def _readers_by_input(graph: NodeGraph) -> dict[str, dict[str, Node]]:
-    """Return the nodes and functions that read each node's table, by unique ids."""
-    readers: dict[str, dict[str, Node]] = {}
-    for node in (*graph.in_order(), *graph.whole.get("functions", {}).values()):
-        for unique_id in graph.inputs(node):
-            readers.setdefault(unique_id, {})[node["unique_id"]] = node
-    return readers
+def _hands_on(node: Node) -> bool:
+    """Return whether a query that reads a node has the node's own query in it."""
+    return is_ephemeral(node) or node["resource_type"] == "function"
