@@ -63,9 +63,9 @@ def sync_contracts(
 
 
 _NOT_ANALYSED = (
-    "Its query was not analysed: it is in Python, dbt can't compile it, its text runs a statement "
-    "that does more than read, it is not valid, or it reads a model whose run would stop. For one "
-    "that runs a statement, run dbt compile first, and give compiled: true."
+    "Its query was not analysed: it is in Python, dbt can't compile it, its text does what its run "
+    "alone may do, it is not valid, or it reads a model whose run would stop. For one that runs a "
+    "statement, run dbt compile first, and give compiled: true."
 )
 
 

@@ -127,8 +127,8 @@ def node_query(
 ) -> str:
     """Return the query of a node: compiled now, or as ``dbt compile`` wrote it.
 
-    It is empty if it is not known: the node is in Python, dbt can't compile it, or its text runs a
-    statement that changes something.
+    It is empty if it is not known: the node is in Python, dbt can't compile it, or its text does
+    what its run alone may do. dbt's log has the reason.
 
     Args:
         compiled: whether the queries of incremental models are those that ``dbt compile`` wrote,

@@ -54,9 +54,9 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, folded, without_sessio
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 QUERY_NOT_KNOWN = (
-    "Its query is not known: the model is in Python, dbt can't compile it, or its text runs a "
-    "statement that does more than read, which a plan does not run. For SQL, run dbt compile, then "
-    "plan with the argument compiled: true."
+    "Its query is not known: the model is in Python, dbt can't compile it, or its text does what "
+    "its run alone may do, such as CREATE SCHEMA or adapter.drop_relation. dbt's log file says "
+    "which. For SQL, run dbt compile, then plan with the argument compiled: true."
 )
 
 _OTHER_WRITER = (
