@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.functional.operate import document
 from tests.functional.support import dbt, needs_delta_4
 
 MODEL = """
@@ -29,6 +30,9 @@ class TestContracts:
     def test_it_is_checked_before_anything_is_changed(self, project, table):
         assert dbt("run").status("fail") == "success"
         versions = {mode: table(mode).version for mode in MODES}
+        for planned in document("plan", "--vars", '{"output": "bigint"}')["tables"]:
+            found = "The contract no longer matches.\nn: int in the contract, bigint in the query\n"
+            assert planned["error"].startswith(f"{found}Do: dbt run-operation sync_contracts")
         broken = dbt("run", output="bigint")
         for mode in MODES:
             assert broken.status(mode) == "error"
