@@ -1,16 +1,55 @@
 """Frames of pandas that are refused before Spark has them."""
 
 import decimal
+import itertools
 import uuid
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy
 import pandas
 import pyarrow
 import pytest
 
-from dbt.adapters.deltawiden.spark.pandas_frames import PandasFrameRefused, check_index, spark_frame
+from dbt.adapters.deltawiden.spark.pandas_frames import (
+    PandasFrameRefused,
+    arrow_table,
+    check_index,
+    spark_frame,
+)
 from dbt.adapters.deltawiden.spark.python_models import as_spark_frame
 
+DAY, TIME = date(2024, 1, 1), datetime(2024, 1, 1, 5, 6, 7, 8)
+# Values that Arrow may store with those of another kind in one column. pyarrow 26 crashes for a
+# datetime64 beside other kinds.
+VALUES = {
+    "bool": [True, False, numpy.bool_(True)],
+    "int": [0, 1, 2**53 + 1, -(2**63), numpy.int8(1), numpy.int64(2**53 + 1), numpy.uint64(2**63)],
+    "float": [0.1, 1.0, 1e300, -0.0, float("inf"), numpy.float64(0.1)],
+    "small_float": [numpy.float16(0.1), numpy.float32(0.1), numpy.float32(2**24)],
+    "long_float": [numpy.longdouble("0.1")],
+    "decimal": [Decimal("1.5"), Decimal(1), Decimal("0.10"), Decimal("NaN"), Decimal("Infinity")],
+    "text": ["a", "1", numpy.str_("a")],
+    "bytes": [b"a", b"\xff", bytearray(b"a"), memoryview(b"a"), numpy.bytes_(b"a")],
+    "date": [DAY, date(1, 1, 1)],
+    "datetime": [TIME, datetime(2024, 1, 1), TIME.replace(tzinfo=timezone.utc)],
+    "timestamp": [pandas.Timestamp(TIME), pandas.Timestamp("2024-01-01 00:00:00.000000001")],
+    "time": [time(1), time(1, tzinfo=timezone.utc)],
+    "interval": [timedelta(1), pandas.Timedelta(1), pandas.Timedelta(days=1)],
+    "missing": [None, float("nan"), pandas.NaT, pandas.NA],
+    "struct": [{"v": True}, {"v": 1}, {"v": "a"}, {"w": b"a"}, {b"v": 1}, {"v": None}, {1: 2}, {}],
+    "list": [[1], [numpy.bool_(True)], [b"a"], [None], [Decimal("NaN")], []],
+    "sequence": [(1.5,), ("a",), (DAY, TIME)],
+    "array": [*map(numpy.array, ([1], [0.5], [True], ["a"], [b"a"], [[1, 2]]))],
+}
+POSITIONS = {
+    "column": lambda value: value,
+    "field": lambda value: {"x": value},
+    "element": lambda value: [value],
+}
 ROWS = pandas.DataFrame({"customer": [1, 1, 2], "place": ["a", "b", "b"], "n": [10, 20, 30]})
 
 
@@ -78,3 +117,54 @@ def test_a_type_that_spark_does_not_have_is_refused_with_the_column(values, foun
     with pytest.raises(PandasFrameRefused) as raised:
         spark_frame(pandas.DataFrame({"id": [1], "v": values}), None)
     assert f"has the column v of the type {found}" in str(raised.value)
+
+
+def same(given, stored):
+    """Return whether a stored value is of the kind of a given one, and exactly equal."""
+    if isinstance(given, Mapping):
+        return given.keys() <= stored.keys() and all(
+            same(given.get(name), value) for name, value in stored.items()
+        )
+    if isinstance(given, (list, tuple, numpy.ndarray)):
+        return isinstance(stored, list) and all(map(same, given, stored))
+    if isinstance(given, Decimal) and given.is_nan():
+        return False
+    if pandas.isna(given):
+        return stored is None or pandas.isna(stored)
+    return kind_and_value(given) == kind_and_value(stored)
+
+
+def kind_and_value(value):
+    if isinstance(value, (bool, numpy.bool_)):
+        return "bool", bool(value)
+    if isinstance(value, (int, numpy.integer)):
+        return "number", Fraction(int(value))
+    if isinstance(value, (float, Decimal, numpy.floating)):
+        finite = numpy.isfinite(float(value))
+        return "number", Fraction(*value.as_integer_ratio()) if finite else float(value)
+    if isinstance(value, str):
+        return "text", str(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return "bytes", bytes(value)
+    if isinstance(value, datetime):
+        return "time", value.tzinfo is None, pandas.Timestamp(value).value
+    if isinstance(value, timedelta):
+        return "interval", pandas.Timedelta(value).value
+    return type(value), value
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("kind", VALUES)
+def test_values_of_two_kinds_are_stored_as_they_are_or_refused(kind, position):
+    place = POSITIONS[position]
+    wrong = []
+    for pair in itertools.product(VALUES[kind], itertools.chain(*VALUES.values())):
+        given = [place(value) for value in pair]
+        frame = pandas.DataFrame({"v": pandas.Series(given, dtype=object)})
+        try:
+            stored = arrow_table(frame)["v"].to_pylist()
+        except (PandasFrameRefused, pyarrow.ArrowException, TypeError, OverflowError):
+            continue
+        if not all(map(same, given, stored)):
+            wrong.append((given, stored))
+    assert wrong == []

@@ -1,7 +1,7 @@
 """Convert a pandas data frame to a Spark data frame, with the same values or an error."""
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.types import MAX_DECIMAL_PRECISION
 from dbt.adapters.deltawiden.sql.versions import read_version
+
+# Arrow stores Python objects exactly, or refuses them, if all are of the same one of these kinds.
+_EXACT_KINDS = frozenset({bool, int, float, str, bytes, date})
 
 
 class PandasFrameRefused(DbtRuntimeError):
@@ -63,11 +66,28 @@ def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
         PandasFrameRefused: a value would change, an index would be lost, or pyarrow can't be used.
     """
     check_index(frame)
-    # Convert through Arrow, which keeps missing values. PySpark's own conversion turns a missing
-    # value of a pandas 3 string column into the text 'nan'.
+    table = arrow_table(frame)
+    if read_version(spark.version) >= (4, 0):
+        return spark.createDataFrame(table)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    # Spark 3.5 would read a timestamp without time zone in Python's own time zone.
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    rows = [_in_zone(row, zone) for row in table.to_pylist()]
+    return spark.createDataFrame(rows, from_arrow_schema(table.schema))
+
+
+def arrow_table(frame: Any) -> Any:
+    """Convert a pandas data frame to an Arrow table with types of Spark.
+
+    Arrow keeps missing values. PySpark's own conversion turns a missing value of a pandas 3 string
+    column into the text 'nan'.
+
+    Raises:
+        PandasFrameRefused: a value would change, or pyarrow can't be used.
+    """
     try:
         import pyarrow
-        from pyspark.sql.pandas.types import from_arrow_schema
     except ImportError as error:
         raise PandasFrameRefused(
             f"A model that returns a pandas data frame needs pyarrow, which can't be used: {error}"
@@ -77,13 +97,7 @@ def spark_frame(frame: Any, spark: SparkSession) -> DataFrame:
         _stored(str(name), frame.iloc[:, place], column)
         for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True))
     ]
-    if read_version(spark.version) >= (4, 0):
-        return spark.createDataFrame(pyarrow.Table.from_arrays(columns, table.column_names))
-    # Spark 3.5 would read a timestamp without time zone in Python's own time zone.
-    zone = str(spark.conf.get("spark.sql.session.timeZone"))
-    table = pyarrow.Table.from_arrays(columns, table.column_names)
-    rows = [_in_zone(row, zone) for row in table.to_pylist()]
-    return spark.createDataFrame(rows, from_arrow_schema(table.schema))
+    return pyarrow.Table.from_arrays(columns, table.column_names)
 
 
 def _stored(name: str, series: Any, column: Any) -> Any:
@@ -102,7 +116,7 @@ def _stored(name: str, series: Any, column: Any) -> Any:
         stored = column.cast(stored_type)
         # Those of a category can be Python objects, too.
         values = getattr(series.dtype, "categories", series)
-        if values.dtype == object and _can_change(stored_type):
+        if values.dtype == object and _can_change(values.tolist()):
             given = series.tolist()
     except ArrowInvalid:
         stored, given = column.cast(stored_type, safe=False), column.to_pylist()
@@ -117,42 +131,55 @@ def _stored(name: str, series: Any, column: Any) -> Any:
     return stored
 
 
+def _can_change(values: Sequence[Any]) -> bool:
+    """Return whether Arrow can change Python objects to fit the type that it takes from some."""
+    kinds = {*map(type, values)} - {type(None)}
+    return len(kinds) > 1 or not kinds <= _EXACT_KINDS
+
+
 def _changed(given: Any, stored: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     """Yield the values inside a pandas value that Arrow has not stored as they are.
 
-    Arrow takes the type of Python objects from some of them, and then cuts others: a time of day
-    beside a date, nanoseconds, a time zone. It reads Decimal('NaN') as null.
+    It cuts a time of day beside a date, nanoseconds, a time zone, and a NumPy number of another
+    size. It makes a number of NumPy's True beside a number, and bytes of a text beside bytes.
     """
-    import pandas
-
     if isinstance(given, Mapping):
         for name, value in given.items():
-            yield from _changed(value, stored[name], (*path, str(name)))
+            yield from _changed(value, stored.get(name), (*path, str(name)))
     elif isinstance(stored, list):
         for value, item in zip(given, stored, strict=True):
             yield from _changed(value, item, (*path, "element"))
-    elif (isinstance(given, Decimal) and given.is_nan()) or (
-        not pandas.isna(given) and _of_pandas(given) != stored
-    ):
+    elif not _is_stored(given, stored):
         yield path, given
 
 
+def _is_stored(given: Any, stored: Any) -> bool:
+    """Return whether a value is stored as it is, or as null if it is missing.
+
+    Arrow also reads Decimal('NaN') as null, which is no missing value.
+    """
+    value = given if type(given) is type(stored) else _of_pandas(given)
+    if type(value) is type(stored) and value == stored:
+        return True
+    if isinstance(value, Decimal) and value.is_nan():
+        return False
+    import pandas
+
+    return bool(pandas.isna(value)) or (
+        isinstance(value, bool) == isinstance(stored, bool) and bool(value == stored)
+    )
+
+
 def _of_pandas(value: Any) -> Any:
-    """Return a value of NumPy, which can't be compared with Python's, as one of pandas."""
+    """Return a value of NumPy, which can't be compared exactly with Python's, as one of those."""
     import numpy
     import pandas
 
+    if not isinstance(value, numpy.generic):
+        return value
     if isinstance(value, numpy.datetime64):
         return pandas.Timestamp(value)
-    return pandas.Timedelta(value) if isinstance(value, numpy.timedelta64) else value
-
-
-def _can_change(arrow_type: Any) -> bool:
-    """Return whether Arrow can cut Python objects to fit a type. It refuses numbers instead."""
-    from pyarrow import types
-
-    can_change = (types.is_temporal, types.is_decimal, types.is_null)
-    return any(check(inner) for inner in _every_type(arrow_type) for check in can_change)
+    return pandas.Timedelta(value) if isinstance(value, numpy.timedelta64) else value.item()
 
 
 def _every_type(arrow_type: Any) -> Iterator[Any]:
