@@ -203,7 +203,7 @@ class TestCodes:
         return {
             "codes.csv": "id,zip,phone\n1,02134,+4930123\n2,10001,+4940123\n",
             "typed.csv": "id,zip,number\n1,02134,02134\n2,10001,+10001\n",
-            "plain.csv": "id,n,m\n0,-0.5,0\n-10,1e05,0.05\n",
+            "plain.csv": "id,n,m\n0,-0.5,0\n-10,1e05,0.05\n2e1,1.5e-3,-1E+2\n",
         }
 
     @pytest.fixture(scope="class")
@@ -221,7 +221,8 @@ class TestCodes:
             assert run.status(name) == "success", run.message(name)
         expected = [(1, "02134", 2134), (2, "10001", 10001)]
         assert table("typed").rows("id", "zip", "number") == expected
-        assert table("plain").rows("id", "n", "m") == [(-10, 100000.0, 0.05), (0, -0.5, 0.0)]
+        expected = [(-10, 100000.0, 0.05), (0, -0.5, 0.0), (20, 0.0015, -100.0)]
+        assert table("plain").rows("id", "n", "m") == expected
 
 
 class TestLossThatASeedAccepts:

@@ -1,5 +1,6 @@
 """The texts of a seed file that a column stores exactly."""
 
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import agate
@@ -188,6 +189,49 @@ def test_a_number_that_can_be_a_code_needs_a_type(tmp_path, texts, inferred, ref
         check({"c": type_}, type_)
         # dbt parses the values of this column.
         check({"C": type_}, type_)
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "is_stored"),
+    [
+        ("1e3", "bigint", True),
+        (" -15E2\t", "bigint", True),
+        ("1.50e1", "double", True),
+        ("9223372036854775807e0", "bigint", True),
+        ("1e19", "bigint", False),
+        ("1e500", "double", False),
+        ("12345678901234567890123456789e1", "double", False),
+        ("+1e3", "bigint", False),
+        ("50%", "bigint", False),
+        ("$5", "bigint", False),
+        ('"1,000"', "bigint", False),
+    ],
+)
+def test_a_number_with_an_exponent_is_stored_as_the_digits_it_means(
+    tmp_path, text, type_, is_stored
+):
+    file = tmp_path / "numbers.csv"
+    file.write_text(f"n,m\n{text},1\n", encoding="utf-8")
+
+    def check(declared: dict[str, str]) -> None:
+        table = from_csv(str(file), list(declared))
+        table.original_abspath = str(file)
+        seed = {"config": {"column_types": declared}, "unique_id": "seed.test.numbers"}
+        seed["original_file_path"] = "numbers.csv"
+        check_seed(seed, table, {"n": type_, "m": "int"}, fetch_rows=lambda query: [])
+        ((written, _),) = seed_values(seed, table)
+        assert Decimal(written) == Decimal(text.strip())
+        assert "e" not in written.lower()
+
+    if is_stored:
+        check({})
+    else:
+        with pytest.raises(SeedRefused):
+            check({})
+    # The text of the file is written to a column that has a type.
+    if type_ == "bigint":
+        with pytest.raises(SeedRefused):
+            check({"n": type_})
 
 
 def test_texts_that_are_no_codes_need_no_type(tmp_path):

@@ -221,11 +221,10 @@ def _refused(
     delimiter: str,
     zone: tzinfo | None,
 ) -> Iterator[_Cell]:
-    columns = [(index, name, types[name]) for index, name in enumerate(table.column_names)]
     checks = [
         (index, name, parsed, text_check(parsed, zone))
-        for index, name, parsed in columns
-        if parsed is not None
+        for index, name in enumerate(table.column_names)
+        if (parsed := types[name]) is not None
     ]
     for (line, texts), values in zip(_records(table, delimiter), table.rows, strict=True):
         for index, name, parsed, is_exact in checks:
@@ -235,9 +234,12 @@ def _refused(
             if isinstance(value, date) and name.lower() not in as_text:
                 # dbt parsed it. It accepts more date formats than Spark.
                 is_kept = not _TOO_FINE.search(texts[index]) and not _is_moved(value, parsed, zone)
+            elif isinstance(value, Decimal) and name.lower() not in as_text:
+                text = texts[index].strip(_SPACES)
+                number = _number_text(text, value) if _NUMBER.fullmatch(text) else text
+                is_kept = not _CODE.match(text) and is_exact(number)
             else:
-                is_code = isinstance(value, Decimal) and _CODE.match(texts[index])
-                is_kept = is_exact(texts[index]) and (not is_code or name.lower() in as_text)
+                is_kept = is_exact(texts[index])
             if not is_kept:
                 yield _Cell(line, name, texts[index], parsed)
 
