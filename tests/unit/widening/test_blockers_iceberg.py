@@ -88,7 +88,6 @@ def writer(
     properties = {
         "delta.columnMapping.mode": mode,
         f"delta.enableIcebergWriterCompat{compat}": "true",
-        "delta.enableRowTracking": others.pop("row_tracking", "false"),
     }
     return table_snapshot({**ENABLED, **properties}, features=frozenset(features), **others)
 
@@ -97,9 +96,10 @@ ALLOWED = (
     *("appendOnly", "columnMapping", "icebergWriterCompatV1", "icebergCompatV2", "domainMetadata"),
     *("vacuumProtocolCheck", "v2Checkpoint", "inCommitTimestamp", "clustering", "timestampNtz"),
     *("typeWidening", "invariants", "changeDataFeed", "checkConstraints", "identityColumns"),
-    *("generatedColumns", "rowTracking"),
+    "generatedColumns",
 )
 OF_V3 = ("icebergWriterCompatV3", "icebergCompatV3", "deletionVectors", "variantType")
+TRACKING = ("rowTracking", "domainMetadata")
 NO_PREVIEW = "it does not allow typeWidening-preview"
 
 
@@ -109,8 +109,8 @@ NO_PREVIEW = "it does not allow typeWidening-preview"
         ("int", "bigint", writer(), []),
         ("int", "bigint", writer(features=ALLOWED), []),
         ("int", "bigint", writer("ID"), []),
-        ("int", "bigint", writer(row_tracking="true"), ["it does not allow rowTracking"]),
-        ("int", "bigint", writer(compat="V3", features=OF_V3, row_tracking="true"), []),
+        ("int", "bigint", writer(features=TRACKING), ["it does not allow rowTracking"]),
+        ("int", "bigint", writer(compat="V3", features=OF_V3 + TRACKING), []),
         ("int", "bigint", writer("name", compat="V3"), ["column mapping is name, not id"]),
         ("int", "bigint", writer(compat="V3", features=("other",)), ["it does not allow other"]),
         ("tinyint", "smallint", writer(), ["it does not allow the type smallint"]),

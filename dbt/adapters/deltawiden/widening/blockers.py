@@ -10,7 +10,6 @@ from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, Capability
 from dbt.adapters.deltawiden.delta.float_statistics import is_float_to_double
 from dbt.adapters.deltawiden.delta.protocol import (
     PREVIEW_FEATURE,
-    ROW_TRACKING,
     TYPE_WIDENING_FEATURE,
     Compatibility,
 )
@@ -45,7 +44,7 @@ _V1_FEATURES = frozenset(
         *("domainMetadata", "vacuumProtocolCheck", "v2Checkpoint", "inCommitTimestamp"),
         *("clustering", "timestampNtz", "typeWidening"),
         *("invariants", "changeDataFeed", "checkConstraints"),
-        *("identityColumns", "generatedColumns", "rowTracking"),
+        *("identityColumns", "generatedColumns"),
     }
 )
 # Only Delta Kernel has V3: ``IcebergWriterCompatV3MetadataValidatorAndUpdater``.
@@ -54,6 +53,7 @@ _FEATURES_OF_WRITER_COMPATIBILITY = {
     "V3": _V1_FEATURES - {"icebergWriterCompatV1"}
     | {
         *("icebergCompatV3", "icebergWriterCompatV3", "deletionVectors", "allowColumnDefaults"),
+        "rowTracking",
         *("variantType", "variantType-preview", "variantShredding", "variantShredding-preview"),
         *("geospatial", "checkpointProtection", "typeWidening-preview", "catalogManaged"),
     },
@@ -234,10 +234,8 @@ def _against_writer_compatibility(
     for leaf in leaves(becomes):
         if isinstance(leaf, (spark.ByteType, spark.ShortType)):
             yield f"it does not allow the type {type_text(leaf)}"
+    # Delta itself refuses to activate the features that may only be supported.
     others = _features_with(snapshot, widens) - _FEATURES_OF_WRITER_COMPATIBILITY[version]
-    # Delta itself refuses to activate the other features. It activates row tracking.
-    if version == "V1" and snapshot.has(ROW_TRACKING):
-        others |= {"rowTracking"}
     if others:
         yield f"it does not allow {', '.join(sorted(others))}"
 
