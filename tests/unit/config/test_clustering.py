@@ -111,3 +111,22 @@ def test_a_key_without_effect_is_a_warning_once_a_run():
         assert len(told) == 2 * run
     assert all("model.p.first" in text for text in told)
     assert "clustered_by has no effect on a Delta table: use liquid_clustered_by" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("config", "count"),
+    [
+        ({}, 1),
+        ({"liquid_clustered_by": []}, 0),
+        ({"incremental_strategy": "append"}, 0),
+        ({"materialized": "table"}, 0),
+    ],
+)
+def test_overwriting_a_clustered_table_is_a_warning(config: dict[str, Any], count: int):
+    told: list[str] = []
+    add_callback_to_manager(lambda event: told.append(event.info.msg))
+    reset_invocation_id()
+    overwrites = {"materialized": "incremental", "incremental_strategy": "insert_overwrite"}
+    warn_without_effect({**overwrites, "liquid_clustered_by": ["a", "b"], **config}, "model.p.m")
+    assert len(told) == count
+    assert all("delete+insert with unique_key: ['a', 'b']" in text for text in told)

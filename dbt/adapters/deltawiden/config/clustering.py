@@ -72,7 +72,7 @@ def bucket_problems(config: Mapping[str, Any]) -> list[str]:
 
 
 def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
-    """Warn once a run of the keys for clustering that have no effect on Delta.
+    """Warn once a run of the keys for clustering that have no effect on Delta, or another one.
 
     It is not an error, because dbt-spark ignores ``clustered_by`` without ``buckets``, and because
     no statement on an existing table has buckets in it.
@@ -86,6 +86,15 @@ def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
         texts.append(
             "auto_liquid_cluster has no effect: Delta without Databricks has no CLUSTER BY AUTO; "
             "use liquid_clustered_by: [columns]"
+        )
+    clustered = config.get("liquid_clustered_by")
+    kind = [config.get("materialized"), config.get("incremental_strategy")]
+    if clustered and kind == ["incremental", "insert_overwrite"]:
+        texts.append(
+            "insert_overwrite with liquid_clustered_by replaces all rows of the table; "
+            "dbt-databricks replaces those with the model's values of the clustering columns. To "
+            f"do that, use incremental_strategy: delete+insert with unique_key: {clustered}. To "
+            "replace all rows, use materialized: table"
         )
     for text in texts:
         warn_once(text, f"The configuration of {name} (the first node with it in this run)")
