@@ -85,3 +85,23 @@ def test_a_header_is_left_to_other_materializations(materialized: str):
 @pytest.mark.parametrize("own", ["materialization_table_spark", "create_table_as", "get_merge_sql"])
 def test_a_header_is_left_to_a_macro_of_the_project(own: str):
     assert unread({**TABLE, "sql_header": HEADER}, own) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "keys"),
+    [
+        ({"table_format": "Iceberg"}, ["table_format"]),
+        ({"table_format": "default"}, []),
+        ({"table_format": "iceberg", "file_format": "iceberg"}, []),
+        ({"table_format": "iceberg", "materialized": "view"}, []),
+        (
+            {"materialized": "incremental", "incremental_apply_config_changes": False},
+            ["incremental_apply_config_changes"],
+        ),
+        ({"materialized": "incremental", "incremental_apply_config_changes": True}, []),
+        ({"materialized": "incremental"}, []),
+        ({"incremental_apply_config_changes": False}, []),
+    ],
+)
+def test_keys_of_dbt_databricks_without_effect(config: dict, keys: list[str]):
+    assert unread({**TABLE, **config}) == keys

@@ -9,6 +9,7 @@ from typing import Any
 
 from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, TABLES
 from dbt.adapters.deltawiden.config.declared_columns import Columns
+from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import is_set, problem
 from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.warnings import warn_once
@@ -35,6 +36,7 @@ def unread_values(
             "If a macro of the project reads this key, give the key another name. If OPTIMIZE is "
             f"to run after the model, set optimize: {AFTER_RUN}",
         )
+    yield from _of_databricks(config)
     header = str(config.get("sql_header") or "")
     own = (*_RENDER, *(f"materialization_{kind}_{of}" for of in ("deltawiden", "spark")))
     # A macro can render nothing but comments for this adapter.
@@ -69,6 +71,28 @@ def _unprotected(config: Mapping[str, Any], columns: Columns) -> Iterator[tuple[
             "column_mask has no effect: Delta without Databricks has no column masks, so every "
             "reader of the table sees the values of the column",
             "Let readers have only a view that masks the values, or leave the column out",
+        )
+
+
+def _of_databricks(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the keys of dbt-databricks that have no effect."""
+    kind, applies = config.get("materialized"), "incremental_apply_config_changes"
+    has_format = str(config.get("table_format")).lower() == "iceberg"
+    if kind in TABLES and has_format and file_format_of(config) == DELTA:
+        yield (
+            "table_format",
+            "table_format: iceberg has no effect: the table is Delta's, and nothing in it is for "
+            "Iceberg",
+            "Set file_format: iceberg; or, if Spark has Delta's delta-iceberg, the tblproperties "
+            "that dbt-databricks sets: delta.enableIcebergCompatV2: 'true' and "
+            "delta.universalFormat.enabledFormats: iceberg",
+        )
+    if kind == "incremental" and str(config.get(applies)).lower() == "false":
+        yield (
+            applies,
+            f"{applies}: false has no effect: an existing table gets the tblproperties, clustering "
+            "and comments of the configuration, if they have changed",
+            "Remove the key, and the configuration that the table is not to get",
         )
 
 
