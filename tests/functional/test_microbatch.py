@@ -262,6 +262,48 @@ class TestTheSecondBatchOfTheFirstRun:
         assert {row[0] for row in table("widens").rows("id")} == set(MOMENTS)
 
 
+class TestPredicates:
+    """As with dbt-databricks, a batch replaces only the rows that also meet the predicates."""
+
+    OF_TENANT = "incremental_predicates=['n = ' ~ var('n', 1)"
+    NAMES = ("tenants", "merged")
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        day = f"batch_size='day', {self.OF_TENANT}"
+        parquet = ", file_format='parquet', partition_by='day'"
+        in_utc = "date_format(to_utc_timestamp(at, current_timezone()), 'yyyy-MM-dd')"
+        in_days = model(f"{day}]{parquet}").replace("date_format(at, 'yyyy-MM-dd')", in_utc)
+        return {
+            **events(),
+            "tenants.sql": model(f"{day}]"),
+            # Delta can't read the second one as text.
+            "merged.sql": model(f"{day}, \"lower(day) >= '2024' -- all\"]"),
+            "in_days.sql": in_days,
+            "other.sql": model("batch_size='day', incremental_predicates='n = 1'"),
+        }
+
+    def test_keep_the_other_rows_of_a_batch(self, project, table):
+        run = dbt("run", *DAYS)
+        for name in (*self.NAMES, "in_days", "other"):
+            assert run.status(name) == "success", run.message(name)
+        both = sorted([(n, 1) for n in MOMENTS] + [(n, 2) for n in SECOND])
+        before = {name: table(name).version for name in self.NAMES}
+        for _ in range(2):
+            run = dbt("run", *SECOND_DAY, n=2)
+            for name in self.NAMES:
+                assert run.status(name) == "success", run.message(name)
+                assert table(name).rows("id", "n") == both
+        assert table("tenants").operations(before["tenants"]) == ["WRITE"] * 2
+        assert table("merged").operations(before["merged"]) == ["MERGE"] * 2
+        # This format has no other statement than one that replaces whole partitions.
+        assert ", or they do not meet incremental_predicates." in run.message("in_days")
+        assert "has a row that incremental_predicates do not select: n = 1." in run.message("other")
+        for name in ("in_days", "other"):
+            assert run.status(name) == "error"
+            assert table(name).rows("id", "n") == [(n, 1) for n in MOMENTS]
+
+
 class TestParquet:
     @pytest.fixture(scope="class")
     def models(self):

@@ -1,5 +1,6 @@
 """Which conditions Delta reads in `replace where` as Spark does."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -92,3 +93,13 @@ def test_only_a_timestamp_has_a_text_that_depends_on_the_time_zone():
 def test_a_time_that_does_not_determine_the_batch_is_refused(event_time, event_type, end, expected):
     with pytest.raises(CompilationError, match=expected):
         read_batch(columns(event_type), event_time, START, end)
+
+
+def test_a_row_of_a_batch_also_meets_the_predicates():
+    found = columns(spark.DateType())
+    batch = read_batch(found, "at", START, END)
+    limited = replace(batch, also=ReplaceWhere(["id = 1 -- ours", "id > 0 or id < 0"], found))
+    assert limited.condition == f"{batch.condition} and (id = 1 -- ours\n) and (id > 0 or id < 0\n)"
+    checked = limited.checked_sql("days")
+    assert "is not in the batch" in checked
+    assert "that incremental_predicates do not select: id = 1 -- ours, id > 0 or id < 0" in checked

@@ -61,10 +61,11 @@ def refuse_shared_partitions(
         f"and exists (select 1 from {source} as s where {same}) limit 1"
     )
     if found:
+        or_not = ", or they do not meet incremental_predicates" if batch.also else ""
         raise CompilationError(
             f"The batch would replace partitions of {target} that have rows of other batches "
-            f"too: their {batch.column} is not in {batch.start} to {batch.end}. The table is "
-            f"partitioned by {', '.join(partition_columns)}. Partition it by a column that is no "
-            "coarser than batch_size and in UTC, or use file_format: delta, which replaces just "
+            f"too: their {batch.column} is not in {batch.start} to {batch.end}{or_not}. The table "
+            f"is partitioned by {', '.join(partition_columns)}. Partition it by a column that is "
+            "no coarser than batch_size and in UTC, or use file_format: delta, which replaces just "
             "the rows of a batch."
         )

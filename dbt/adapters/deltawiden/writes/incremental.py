@@ -283,6 +283,8 @@ class TableWrites:
         if spec.strategy != MICROBATCH:
             return None
         batch = batch_of_model(columns, context["config"], context["model"])
+        if spec.predicates:
+            batch = replace(batch, also=ReplaceWhere(spec.predicates, columns))
         if not (write.existing.is_delta or write.existing.is_iceberg):
             refuse_shared_partitions(
                 self._backend, batch, spec.partition_by, write.source, write.target
@@ -334,11 +336,12 @@ class TableWrites:
 
     def _has_exact_text(self, replaced: Batch | ReplaceWhere) -> bool:
         """Return whether Delta, which reads a condition as text, reads the one that is meant."""
-        if isinstance(replaced, ReplaceWhere):
-            if replaced.has_functions or replaced.lists_decimals:
-                return False
-            return not replaced.uses_moments or has_no_offset_changes(self._backend.time_zone())
-        query = replaced.text_check_query
+        where = replaced.also if isinstance(replaced, Batch) else replaced
+        if where and (where.has_functions or where.lists_decimals):
+            return False
+        if where and where.uses_moments and not has_no_offset_changes(self._backend.time_zone()):
+            return False
+        query = replaced.text_check_query if isinstance(replaced, Batch) else ""
         return not query or bool(self._backend.fetch_rows(query)[0][0])
 
 
@@ -347,7 +350,7 @@ def _run(write: ModelWrite, run_write: Callable[[ModelWrite], Any]) -> None:
         run_write(write)
     except DbtDatabaseError as error:
         # Spark plans the statement before it runs, so nothing was written.
-        if not (isinstance(write.replaced, ReplaceWhere) and _NOT_A_FILTER.search(str(error.msg))):
+        if not (write.replaced and _NOT_A_FILTER.search(str(error.msg))):
             raise
         run_write(replace(write, can_replace_where=False))
 

@@ -1,6 +1,6 @@
 """What can't be written to the table that a model has, and the check of the values that are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -24,7 +24,7 @@ from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import has_partitions
-from dbt.adapters.deltawiden.sql.identifiers import columns_named, quote, read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path, columns_named, quote, read_name
 from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
 from dbt.adapters.deltawiden.writes.batches import require_partitions
@@ -108,10 +108,11 @@ def copies_rows(spec: ModelSpec, table: StructType) -> bool:
     if spec.strategy == MERGE:
         updates = bool(spec.unique_key) and not spec.merge_clauses.skip_matched_step
         return updates or bool(spec.merge_clauses.not_matched_by_source_action)
-    if spec.strategy == MICROBATCH:
-        return not columns_named([spec.event_time]) <= partitioned_by
-    if spec.strategy == REPLACE_WHERE:
-        return not columns_of_condition(spec.predicates, table) <= partitioned_by
+    if spec.strategy in (MICROBATCH, REPLACE_WHERE):
+        used = columns_of_condition(spec.predicates, table)
+        if spec.strategy == MICROBATCH:
+            used |= columns_named([spec.event_time])
+        return not used <= partitioned_by
     return spec.strategy in _COPYING
 
 
@@ -123,20 +124,26 @@ def columns_of_condition(predicates: Iterable[str], table: StructType) -> frozen
 
 def refused_condition(spec: ModelSpec, write: Write, snapshot: TableSnapshot) -> Iterator[Refusal]:
     """Refuse a condition for the rows to replace on columns that are computed after its check."""
-    if spec.is_written_by_project or not write.computed:
+    if spec.is_written_by_project or spec.strategy not in (REPLACE_WHERE, MICROBATCH):
         return
-    predicates = {
-        REPLACE_WHERE: ("incremental_predicates", spec.predicates),
-        MICROBATCH: ("event_time", [quote(read_name(spec.event_time)[-1])]),
-    }
-    key, texts = predicates.get(spec.strategy, ("", ()))
     for field in snapshot.schema:
         path = (field.name,)
-        if field.name in write.computed and any(uses(text, path) for text in texts):
+        key = _key_that_uses(spec, path) if field.name in write.computed else ""
+        if key:
             computed = snapshot.generation_expressions.get(field.name)
             selected = f"{computed} as {quote(field.name)}" if computed else quote(field.name)
             kind = field.dataType
             yield Refusal(Reason.COMPUTED_AND_IN_CONDITION, path, kind, None, selected, key)
+
+
+def _key_that_uses(spec: ModelSpec, path: Path) -> str:
+    """Return the key of the configuration by which a write finds rows, if it uses a column."""
+    texts: dict[str, Sequence[str]] = {}
+    if spec.strategy == MICROBATCH:
+        texts["event_time"] = [quote(read_name(spec.event_time)[-1])]
+    if spec.strategy in (MICROBATCH, REPLACE_WHERE):
+        texts["incremental_predicates"] = spec.predicates
+    return next((key for key in texts if any(uses(text, path) for text in texts[key])), "")
 
 
 def require_kept(backend: SqlBackend, table: SparkRelation, schema: StructType) -> None:

@@ -149,6 +149,8 @@ class WritePlanner:
         stored = renamed_schema(spec.renames, schemas.table)
         if spec.strategy == REPLACE_WHERE:
             keys = columns_of_condition(spec.predicates, stored)
+        elif spec.strategy == MICROBATCH:
+            keys |= columns_of_condition(spec.predicates, stored)
         plan = self.plan(schemas, table, spec, keys, full_query)
         overwrites = spec.strategy == INSERT_OVERWRITE and not spec.is_written_by_project
         if overwrites and spec.partition_by and (table.is_iceberg or plan.before):

@@ -24,16 +24,24 @@ from dbt.adapters.deltawiden.writing.columns import WrittenColumn
 
 @dataclass(frozen=True)
 class Batch:
-    """The limits of a batch, of which ``end`` is the first moment after it, and their column."""
+    """The limits of a batch, of which ``end`` is the first moment after it, and their column.
+
+    A row of the table is in the batch if it also meets ``also``, the model's own predicates.
+    """
 
     column: str
     type: DataType
     start: datetime
     end: datetime
+    also: "ReplaceWhere | None" = None
 
     @property
     def condition(self) -> str:
         """The condition for the rows in the batch, independent of the session's time zone."""
+        return f"{self._limits} and {self.also.condition}" if self.also else self._limits
+
+    @property
+    def _limits(self) -> str:
         start, end = (_literal(limit, self.type) for limit in (self.start, self.end))
         return f"{quote(self.column)} >= {start} and {quote(self.column)} < {end}"
 
@@ -47,6 +55,9 @@ class Batch:
         after = f", and the batch is from {self.start} to {self.end}. {END_OF_MESSAGE}"
         shown = f"coalesce(cast({name} as string), 'null')"
         failed = failure_sql(before, shown, after)
+        if self.also:
+            not_selected = self.also.not_selected_sql(model, self.column)
+            failed = f"case when {self._limits} then {not_selected} else {failed} end"
         return value_or_failure_sql(self.condition, name, failed)
 
     @property
@@ -196,14 +207,17 @@ class ReplaceWhere:
 
     def checked_sql(self, model: str) -> str:
         """Render a column for the SELECT, failing if a row does not meet the condition."""
-        name = quote(self.column)
+        failed = self.not_selected_sql(model, self.column)
+        return value_or_failure_sql(self.condition, quote(self.column), failed)
+
+    def not_selected_sql(self, model: str, column: str) -> str:
+        """Render the failure of a row that does not meet the condition. It shows a column of it."""
         before = (
             f"[{ROW_NOT_REPLACED}] The model {model} has a row that incremental_predicates do not "
-            f"select: {', '.join(self.predicates)}. In this row, {path_text((self.column,))} is "
+            f"select: {', '.join(self.predicates)}. In this row, {path_text((column,))} is "
         )
-        shown = f"coalesce(left(cast({name} as string), 200), 'null')"
-        failed = failure_sql(before, shown, f". {END_OF_MESSAGE}")
-        return value_or_failure_sql(self.condition, name, failed)
+        shown = f"coalesce(left(cast({quote(column)} as string), 200), 'null')"
+        return failure_sql(before, shown, f". {END_OF_MESSAGE}")
 
 
 def has_no_offset_changes(time_zone: str) -> bool:
