@@ -146,3 +146,73 @@ class TestKeysWhoseLossIsAccepted:
         assert table("rounded").rows("k", "step") == [(Decimal("1.24"), 2), (Decimal("7.00"), 1)]
         assert "which has no such key: 50000000000000.5" in run.message("too_large")
         assert table("too_large").version == 0
+
+
+ADDS_KEY = """
+{{{{ config(materialized='incremental', on_schema_change='append_new_columns', {config}) }}}}
+select id, at {{{{ ', region' if var('grown', false) }}}} from {{{{ ref('events') }}}}
+where {where}
+"""
+BY_REGION = "unique_key=(['id', 'region'] if var('grown', false) else 'id')"
+ADDING = {
+    "merged": f"incremental_strategy='merge', {BY_REGION}",
+    "deleted": f"incremental_strategy='delete+insert', {BY_REGION}",
+    "batched": "incremental_strategy='microbatch', batch_size='day', begin='2024-01-01', "
+    "event_time=('region' if var('grown', false) else 'at')",
+    "selected": "incremental_strategy='replace_where', incremental_predicates="
+    "('region = timestamp_ntz\\'2024-01-01 12:00:00\\'' if var('grown', false) else 'id = 1')",
+}
+
+
+class TestKeysThatTheRunAdds:
+    """The rows that exist would have null in such a column, and be stored a second time."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        noon = "timestamp_ntz'2024-01-01 12:00:00'"
+        events = f"{{{{ config(event_time='at') }}}} select 1 as id, {noon} as at, {noon} as region"
+        return {
+            "events.sql": events,
+            "empty.sql": ADDS_KEY.format(
+                config=ADDING["merged"], where="{{ var('grown', false) }}"
+            ),
+            **{
+                f"{name}.sql": ADDS_KEY.format(config=config, where="true")
+                for name, config in ADDING.items()
+            },
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        config = (
+            "target_schema=target.schema, unique_key=('region' if var('grown', false) else 'id'), "
+        )
+        config += "strategy='timestamp', updated_at='at'"
+        text = "select id, at {{ ', region' if var('grown', false) }} from {{ ref('events') }}"
+        return {
+            "followed.sql": f"{{% snapshot followed %}} {{{{ config({config}) }}}} {text} "
+            "{% endsnapshot %}"
+        }
+
+    def test_are_refused_if_there_are_rows(self, project, table):
+        day = ("--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02")
+        run = dbt("build", *day)
+        names = (*ADDING, "followed")
+        assert {run.status(name) for name in (*names, "empty")} == {"success"}, run.output
+        run = dbt("build", *day, grown=True)
+        assert run.status("empty") == "success", run.message("empty")
+        assert len(table("empty").rows()) == 1
+        keys = dict.fromkeys(names, "unique_key")
+        keys |= {"batched": "event_time", "selected": "incremental_predicates"}
+        for name, key in keys.items():
+            assert run.status(name) == "error", table(name).rows()
+            assert f"the table lacks this column, and {key} uses it" in run.message(name)
+            assert "region" not in table(name).types
+            assert table(name).version == 0
+        # As the error says.
+        merged = table("merged")
+        merged.spark.sql(f"alter table {merged.name} add columns (`region` timestamp_ntz)")
+        merged.spark.sql(f"update {merged.name} set `region` = at")
+        run = dbt("run", "--select", "events", "merged", grown=True)
+        assert run.status("merged") == "success", run.message("merged")
+        assert len(merged.rows()) == 1

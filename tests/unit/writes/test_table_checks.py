@@ -5,12 +5,17 @@ from typing import Any
 
 import pytest
 from dbt.adapters.spark.relation import SparkRelation
-from pyspark.sql.types import StructType, TimestampType
+from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.widening.backfill import FillColumns
+from dbt.adapters.deltawiden.widening.plan import Plan
+from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
+from dbt.adapters.deltawiden.widening.steps import AddColumns
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 from dbt.adapters.deltawiden.writes.table_checks import (
     check_without_version,
+    refused_new_keys,
     require_table_partitions,
     value_check,
 )
@@ -59,3 +64,49 @@ def test_the_version_of_delta_is_not_read_without_a_timestamp_in_a_partition():
     backend: Any = None
     table = SparkRelation.create(schema="s", identifier="t").replace(is_delta=True)
     assert value_check(backend, "m", table, StructType().add("at", TimestampType())).model == "m"
+
+
+ADDED = StructField("region", StringType())
+
+
+@pytest.mark.parametrize(
+    ("spec", "key"),
+    [
+        ({"strategy": "merge", "unique_key": ("id", "Region")}, "unique_key"),
+        ({"strategy": "delete+insert", "unique_key": ("`region`",)}, "unique_key"),
+        ({"strategy": "merge", "unique_key": ("region-id", "id.region")}, ""),
+        ({"strategy": "", "unique_key": ("concat(id, region)",)}, "unique_key"),
+        (
+            {"strategy": "merge", "unique_key": ("id || region",), "is_written_by_project": True},
+            "unique_key",
+        ),
+        ({"strategy": "microbatch", "event_time": "region"}, "event_time"),
+        (
+            {"strategy": "microbatch", "event_time": "at", "predicates": ("region = 'eu'",)},
+            "incremental_predicates",
+        ),
+        ({"strategy": "replace_where", "predicates": ("region = 'eu'",)}, "incremental_predicates"),
+        ({"strategy": "merge", "unique_key": ("id",), "predicates": ("region = 'eu'",)}, ""),
+        ({"strategy": "append", "unique_key": ("region",)}, ""),
+        ({"strategy": "merge", "unique_key": ("regions",)}, ""),
+        (
+            {"strategy": "microbatch", "event_time": "region", "is_written_by_project": True},
+            "",
+        ),
+    ],
+)
+@pytest.mark.parametrize("has_rows", [True, False])
+def test_a_new_column_finds_no_row_that_exists(spec: dict[str, Any], key: str, has_rows: bool):
+    backend: Any = SimpleNamespace(fetch_rows=lambda _: [(1,)] if has_rows else [])
+    plan = Plan("`s`.`t`", (AddColumns("`s`.`t`", (FieldDifference(("region",), ADDED),)),))
+    found = list(refused_new_keys(ModelSpec("m", **spec), plan, backend))
+    if not (key and has_rows):
+        assert not found
+        return
+    (refusal,) = found
+    assert refusal.subject == "region: string"
+    why, do = refusal.words("`s`.`t`", "")
+    assert f"{key} uses it" in why
+    assert "alter table `s`.`t` add columns (`region` string)" in do
+    filled = plan.adding(FillColumns("`s`.`t`", (("region", "'eu'"),)))
+    assert not list(refused_new_keys(ModelSpec("m", **spec), filled, backend))

@@ -246,6 +246,12 @@ class Reason(Enum):
         "use another unique_key; or make the column a string (dbt run-operation widen_columns), "
         "and then run: update {table} set {column} = rtrim({column})",
     )
+    NEW_KEY = (
+        "the table lacks this column, and {name} uses it: the rows that exist would have null in "
+        "it, so that the write would find none of them, and could store each a second time",
+        "first give these rows a value: alter table {table} add columns ({column} {detail}), and "
+        "update {table} set {column} = ...; or rebuild the table: {rebuild}",
+    )
     COMPUTED_AND_IN_CONDITION = (
         "the model lacks this column, and {name} uses it: its values are computed only after the "
         "check that the model's rows are among those to replace",

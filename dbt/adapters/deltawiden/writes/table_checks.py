@@ -24,8 +24,17 @@ from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import has_partitions
-from dbt.adapters.deltawiden.sql.identifiers import Path, columns_named, quote, read_name
+from dbt.adapters.deltawiden.sql.identifiers import (
+    Path,
+    columns_named,
+    quote,
+    quote_once,
+    read_name,
+)
 from dbt.adapters.deltawiden.sql.references import uses
+from dbt.adapters.deltawiden.sql.types import type_sql
+from dbt.adapters.deltawiden.widening.backfill import FillColumns
+from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.refusals import REBUILD, Reason, Refusal
 from dbt.adapters.deltawiden.writes.batches import require_partitions
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
@@ -136,9 +145,31 @@ def refused_condition(spec: ModelSpec, write: Write, snapshot: TableSnapshot) ->
             yield Refusal(Reason.COMPUTED_AND_IN_CONDITION, path, kind, None, selected, key)
 
 
+def refused_new_keys(spec: ModelSpec, plan: Plan, backend: SqlBackend) -> Iterator[Refusal]:
+    """Refuse to add a column by which the write finds rows: the rows that exist have null there."""
+    if spec.is_written_by_project and spec.strategy != MERGE:
+        return
+    filled = {
+        name.lower()
+        for step in plan.steps
+        if isinstance(step, FillColumns)
+        for name, _ in step.values
+    }
+    for new in plan.new:
+        key = "" if new.path[0].lower() in filled else _key_that_uses(spec, new.path)
+        if key and backend.fetch_rows(f"select 1 from {plan.table} limit 1"):
+            kind = new.field.dataType
+            yield Refusal(Reason.NEW_KEY, new.path, None, kind, type_sql(kind), key)
+
+
 def _key_that_uses(spec: ModelSpec, path: Path) -> str:
     """Return the key of the configuration by which a write finds rows, if it uses a column."""
     texts: dict[str, Sequence[str]] = {}
+    if spec.strategy in (MERGE, DELETE_INSERT, ""):
+        # Only dbt's statement for a snapshot, and those of a project, can have expressions.
+        is_name = spec.strategy and not spec.is_written_by_project
+        keys = map(quote_once, spec.unique_key) if is_name else spec.unique_key
+        texts["unique_key"] = tuple(keys)
     if spec.strategy == MICROBATCH:
         texts["event_time"] = [quote(read_name(spec.event_time)[-1])]
     if spec.strategy in (MICROBATCH, REPLACE_WHERE):

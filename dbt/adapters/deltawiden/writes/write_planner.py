@@ -49,6 +49,7 @@ from dbt.adapters.deltawiden.writes.table_checks import (
     columns_of_condition,
     copies_rows,
     refused_condition,
+    refused_new_keys,
     require_kept,
     require_table_partitions,
     value_check,
@@ -113,6 +114,7 @@ class WritePlanner:
         if spec.backfills:
             plan = Backfill(plan, snapshot, spec, self._backend, check).planned(full_query)
         plan = _refused(renames.added_to(plan), spec, snapshot)
+        plan = plan.refusing(refused_new_keys(spec, plan, self._backend))
         plan = replace(require_not_refused(plan), warnings=warnings)
         if spec.is_empty:
             plan = plan.without_drops()
