@@ -8,6 +8,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.widening.backfill import FillColumns
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.schema_diff import FieldDifference
@@ -19,6 +20,7 @@ from dbt.adapters.deltawiden.writes.table_checks import (
     require_table_partitions,
     value_check,
 )
+from dbt.adapters.deltawiden.writes.write_planner import Schemas, WritePlanner
 
 COLUMNS = [("n", "int", None), ("# Partitioning", "string", None), ("p", "date", None)]
 HEADING = ("# col_name", "data_type", "comment")
@@ -110,3 +112,20 @@ def test_a_new_column_finds_no_row_that_exists(spec: dict[str, Any], key: str, h
     assert "alter table `s`.`t` add columns (`region` string)" in do
     filled = plan.adding(FillColumns("`s`.`t`", (("region", "'eu'"),)))
     assert not list(refused_new_keys(ModelSpec("m", **spec), filled, backend))
+
+
+def test_the_columns_that_hudi_writes_are_not_missing_in_the_model():
+    ours = [StructField(name, StringType()) for name in ("id", "name")]
+    of_hudi = [StructField("_hoodie_commit_time", StringType())]
+    of_hudi += [StructField("_hoodie_file_name", StringType())]
+    table = SparkRelation.create(
+        schema="s", identifier="t", type="table", is_hudi=True, information="Provider: hudi\n"
+    )
+    spec = ModelSpec("m", file_format="hudi")
+    no_rows = (None, SimpleNamespace(rows=[]))
+    evolution = WritePlanner(SqlBackend(lambda *_, **__: no_rows, lambda: None))
+    plan = evolution.plan_incremental(
+        Schemas(StructType(ours), StructType([*of_hudi, *ours])), table, spec, ""
+    )
+    assert [column.name for column in plan.write.columns] == ["id", "name"]
+    assert not plan.steps

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import CharType, StructType, VarcharType
@@ -123,6 +124,14 @@ def copies_rows(spec: ModelSpec, table: StructType) -> bool:
             used |= columns_named([spec.event_time])
         return not used <= partitioned_by
     return spec.strategy in _COPYING
+
+
+def columns_of_rows(table: SparkRelation, schema: StructType) -> StructType:
+    """Return the columns of a table that a row has values for. Hudi itself writes its others."""
+    if not table.is_hudi:
+        return schema
+    names = SparkAdapter.HUDI_METADATA_COLUMNS
+    return StructType([field for field in schema if field.name not in names])
 
 
 def columns_of_condition(predicates: Iterable[str], table: StructType) -> frozenset[str]:

@@ -47,6 +47,7 @@ from dbt.adapters.deltawiden.writes.table_checks import (
     check_format,
     check_without_version,
     columns_of_condition,
+    columns_of_rows,
     copies_rows,
     refused_condition,
     refused_new_keys,
@@ -102,7 +103,7 @@ class WritePlanner:
                 f"all columns of {relation_sql(table)} would be dropped. Nothing was changed or "
                 "written. Check what the query selects with dbt show."
             )
-        snapshot = self._backend.snapshot(table, schemas.table)
+        snapshot = self._backend.snapshot(table, columns_of_rows(table, schemas.table))
         properties, warnings = plan_properties(spec.tblproperties, snapshot)
         if properties:
             snapshot = snapshot.with_properties(properties)
