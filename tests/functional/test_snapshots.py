@@ -722,3 +722,47 @@ class TestKeysWhoseTextsAreEqualTogether:
             assert run.status("pairs") == "success", run.message("pairs")
         rows = table("pairs").rows("a", "b", "dbt_valid_to is null")
         assert rows == [("x", "y|z", True), ("x|y", "z", False), ("x|y", "z", False)]
+
+
+RECORDED = (
+    "{% snapshot recorded %}{{ config(target_schema=target.schema, unique_key='id', "
+    "strategy='timestamp', updated_at='at', hard_deletes=var('deletes', 'new_record'), "
+    "pre_hook='set spark.sql.ansi.enabled = ' ~ var('ansi')) }} "
+    "select id, timestamp'2024-01-01 00:00:00' as at from range(1, {{ var('ids', 3) }}) "
+    "{% endsnapshot %}"
+)
+
+
+class TestDeletionsOfDbtDatabricks:
+    """dbt-databricks stores a boolean in `dbt_is_deleted`, where dbt stores a text."""
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"recorded.sql": RECORDED}
+
+    @pytest.mark.parametrize("ansi", ["true", "false"])
+    def test_stay_booleans(self, project, table, ansi: str):
+        recorded = table("recorded")
+        recorded.spark.sql(f"drop table if exists {recorded.name}")
+        dbt("snapshot", ansi=ansi)
+        own = "dbt_scd_id, dbt_updated_at, dbt_valid_from, dbt_valid_to"
+        recorded.spark.sql(
+            f"create or replace table {recorded.name} using delta as select id, at, {own}, "
+            f"boolean(dbt_is_deleted) as dbt_is_deleted from {recorded.name}"
+        )
+        first = [(1, False), (2, False)]
+        deleted = [*first, (2, True)]
+        for ids, versions in ((3, first), (2, deleted), (2, deleted), (3, [*deleted, (2, False)])):
+            run = dbt("snapshot", ids=ids, ansi=ansi)
+            assert run.status("recorded") == "success", run.message("recorded")
+            assert sorted(recorded.rows("id", "dbt_is_deleted")) == sorted(versions)
+        assert recorded.types["dbt_is_deleted"] == "boolean"
+        current = [
+            row[:2]
+            for row in recorded.rows("id", "dbt_is_deleted", "dbt_valid_to")
+            if row[2] is None
+        ]
+        assert current == [(1, False), (2, False)]
+        run = dbt("snapshot", ids=4, ansi=ansi, deletes="invalidate")
+        assert run.status("recorded") == "success", run.message("recorded")
+        assert (3, False) in recorded.rows("id", "dbt_is_deleted")

@@ -6,6 +6,7 @@ from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import (
+    BooleanType,
     DataType,
     DateType,
     StringType,
@@ -80,8 +81,9 @@ class SnapshotPlanner:
             https://docs.getdbt.com/docs/build/snapshots, "What happens if I add new columns to my
             snapshot query?"
         """
-        schemas = Schemas(self._backend.query_schema(query), self._backend.table_schema(table))
-        plan = self.plan_schemas(schemas, table, spec, columns, hard_deletes)
+        stored = self._backend.table_schema(table)
+        output = _with_stored_deletions(self._backend.query_schema(query), stored, columns)
+        plan = self.plan_schemas(Schemas(output, stored), table, spec, columns, hard_deletes)
         self._record_time_type(config.model.unique_id, _written_fields(plan), columns)
         _use_table_spelling(config, plan.write.columns)
         return plan
@@ -265,6 +267,22 @@ class SnapshotPlanner:
 
     def _can_shift(self, spec: ModelSpec) -> bool:
         return spec.checks_values and not has_no_offset_changes(self._backend.time_zone())
+
+
+def _with_stored_deletions(
+    output: StructType, table: StructType, columns: Mapping[str, str]
+) -> StructType:
+    """Let ``dbt_is_deleted`` be a boolean if the table's is: the MERGE casts dbt's text to it.
+
+    Source:
+        dbt-databricks' macro ``databricks__snapshot_staging_table``
+    """
+    name = columns["dbt_is_deleted"].lower()
+    if name not in (field.name.lower() for field in table if field.dataType == BooleanType()):
+        return output
+    return StructType(
+        [StructField(f.name, BooleanType()) if f.name.lower() == name else f for f in output]
+    )
 
 
 def _use_table_spelling(config: Any, columns: Iterable[WrittenColumn]) -> None:

@@ -71,7 +71,8 @@
 {% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
   {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
-  {%- set staging = _deltawiden_snapshot_staging(strategy, source, target_relation) -%}
+  {%- set staging = _deltawiden_snapshot_staging(
+      strategy, source, _deltawiden_snapshot_compared(plan, target_relation, columns)) -%}
   {%- set rows = adapter.staged_rows_sql(context, staging, target_relation, plan) -%}
   {%- set inserted, undeleted, wanted = [], [], '' -%}
   {%- for column in plan.write.columns -%}
@@ -92,6 +93,27 @@
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, rows, inserted + undeleted) }}
   {%- endcall -%}
+{% endmacro %}
+
+
+{#-
+  Return the relation that dbt compares with. Its macros know the texts 'True' and 'False' alone, and dbt-databricks
+  has made tables with booleans.
+-#}
+{% macro _deltawiden_snapshot_compared(plan, target_relation, columns) %}
+  {%- set selected, booleans = [], [] -%}
+  {%- for column in plan.write.columns -%}
+    {%- if column.name | lower == columns.dbt_is_deleted | lower and column.type.typeName() == 'boolean' -%}
+      {%- do booleans.append(column) -%}
+      {%- do selected.append('initcap(string(' ~ column.quoted ~ ')) as ' ~ column.quoted) -%}
+    {%- else -%}
+      {%- do selected.append(column.quoted) -%}
+    {%- endif -%}
+  {%- endfor -%}
+  {%- if not booleans -%}{% do return(target_relation) %}{%- endif -%}
+  {%- set view = api.Relation.create(identifier=adapter.temporary_view(model) ~ '_compared', type='view') -%}
+  {% do run_query(create_table_as(True, view, 'select ' ~ selected | join(', ') ~ ' from ' ~ target_relation)) %}
+  {% do return(view) %}
 {% endmacro %}
 
 
