@@ -107,7 +107,7 @@ def test_a_new_column_finds_no_row_that_exists(spec: dict[str, Any], key: str, h
         return
     (refusal,) = found
     assert refusal.subject == "region: string"
-    why, do = refusal.words("`s`.`t`", "")
+    why, do = refusal.words("`s`.`t`", "", "")
     assert f"{key} uses it" in why
     assert "alter table `s`.`t` add columns (`region` string)" in do
     filled = plan.adding(FillColumns("`s`.`t`", (("region", "'eu'"),)))
