@@ -206,8 +206,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 32512
-SQL_LINES := 1035
+PYTHON_LINES := 32794
+SQL_LINES := 1064
 MODULE_LINES := 400
 
 .PHONY: weight
