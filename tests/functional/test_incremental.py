@@ -219,6 +219,44 @@ select 1 as id, cast(1.25 as decimal(8,2)) as amount, 'a' as step,
         return {node: statements.count(node) for node in set(statements)}
 
 
+class TestWhatARunAddsWhereNothingChanged:
+    """The statements of docs/decisions.md#if-nothing-differs, with Spark inside dbt."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        query = "select 1 as id, 'a' as step, timestamp'2024-01-01 12:00:00' as at"
+        configs = {
+            "plain": "incremental_strategy='merge', unique_key='id', partition_by='step'",
+            "clustered": "incremental_strategy='insert_overwrite', liquid_clustered_by='id'",
+            "moments": "incremental_strategy='merge', unique_key='id', partition_by='at'",
+            "condition": "incremental_strategy='replace_where', incremental_predicates=["
+            "\"at >= timestamp'2024-01-01 00:00:00'\"]",
+        }
+        return {
+            f"{name}.sql": f"{{{{ config(materialized='incremental', {config}) }}}} {query}"
+            for name, config in configs.items()
+        }
+
+    def test_they_are_those_of_the_page(self, project, logs_dir):
+        run_dbt(["run"])
+        log = Path(logs_dir) / "dbt.log"
+        log.write_text("")
+        run_dbt(["run"])
+        found = re.findall(r"\]: On model\.test\.(\w+): /\*.*?\*/\s*(.*)", log.read_text())
+        written = ("create or replace temporary view", "merge ", "insert ")
+        added = [(name, text) for name, text in found if not text.lower().startswith(written)]
+        by_model = sorted(added, key=lambda each: each[0])
+        assert [(name, text.split("`")[0].strip()) for name, text in by_model] == [
+            ("clustered", "show tblproperties"),
+            ("clustered", "alter table"),
+            ("clustered", "optimize"),
+            ("condition", "select current_timezone()"),
+            ("moments", "select version()"),
+            ("moments", "select java_method('io.delta.package', 'VERSION')"),
+            ("moments", "select cast("),
+        ]
+
+
 @pytest.mark.slow
 class TestNothingExtraInTheOtherModes(TestNothingExtraWhereNothingChanged):
     modes = ("fail", "append_new_columns")
