@@ -54,8 +54,8 @@ class RefusedSetting:
         return f'{self.name}: "{self.use}"' if self.use else f"no {self.name}"
 
 
-def _rebase(name: str, why: str) -> RefusedSetting:
-    names = f"spark.sql.parquet.{name}", f"spark.sql.legacy.parquet.{name}"
+def _rebase(name: str, why: str, file_format: str = "parquet") -> RefusedSetting:
+    names = f"spark.sql.{file_format}.{name}", f"spark.sql.legacy.{file_format}.{name}"
     return RefusedSetting(names[0], ("LEGACY",), "CORRECTED", why, old_name=names[1])
 
 
@@ -89,6 +89,8 @@ REFUSED_SETTINGS = (
     ),
     _rebase("datetimeRebaseModeInWrite", _OTHER_CALENDAR),
     _rebase("int96RebaseModeInWrite", _OTHER_CALENDAR),
+    # The older calendar has no 1582-10-10: a file of Avro gets 1582-10-15.
+    _rebase("datetimeRebaseModeInWrite", _OTHER_CALENDAR, file_format="avro"),
     _rebase("datetimeRebaseModeInRead", _SHIFTED),
     _rebase("int96RebaseModeInRead", _SHIFTED),
     RefusedSetting("spark.sql.files.ignoreCorruptFiles", ("true",), "false", _MISSING_ROWS),
