@@ -83,11 +83,18 @@ def test_a_filter_misses_rows_of_a_widened_decimal(
 
 
 @needs_delta_4
-def test_a_filter_on_a_widened_decimal_of_many_digits_fails(spark: SparkSession, table: str):
-    create(spark, table, "select cast(1.25 as decimal(20,2)) as a")
-    spark.sql(f"alter table {table} alter column a type decimal(38,2)")
+@pytest.mark.parametrize(
+    ("before", "after", "fewest_bytes"),
+    [(20, 38, "false"), (10, 12, "true"), (10, 18, "true"), (5, 9, "true")],
+)
+def test_a_filter_on_a_widened_decimal_of_many_digits_fails(
+    spark: SparkSession, table: str, before: int, after: int, fewest_bytes: str
+):
+    with settings_of(spark, {"spark.sql.parquet.writeLegacyFormat": fewest_bytes}):
+        create(spark, table, f"select cast(1.25 as decimal({before},2)) as a")
+    spark.sql(f"alter table {table} alter column a type decimal({after},2)")
     with pytest.raises(FAILURES, match="FAILED_READ_FILE"):
-        count(spark, table, "a < 999999999999999999999999999999999999.99")
+        count(spark, table, f"a < {'9' * (after - 2)}.99")
 
 
 @needs_delta_4
