@@ -79,3 +79,49 @@ class TestPartitionColumn:
         by_hand = operation("widen_columns", table("parted"), columns={"x": "double"})
         assert "the table is partitioned by this column" in by_hand.output
         assert table("parted").version == before
+
+
+class TestCheckpointsWithoutTextsOfStatistics:
+    """Delta makes the text of a bound anew from a checkpoint, in which it is a float."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        properties = (
+            "tblproperties={'delta.checkpoint.writeStatsAsJson': var('as_text', 'false'), "
+            "'delta.checkpointInterval': '1', 'delta.enableDeletionVectors': 'true'}"
+        )
+        return {f"{name}.sql": MODEL.format(config=properties) for name in ("models", "by_hand")}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def refused(self, project, spark: SparkSession):
+        dbt("run", rows="(1, '0.7'), (2, '1.1'), (3, null)")
+        dbt("run", rows="(4, '-0.1'), (5, '0.7'), (6, 'NaN')")
+        for name in ("models", "by_hand"):
+            spark.sql(f"delete from {project.test_schema}.{name} where id in (3, 5)")
+        return dbt("run", type="double", rows="(4, '0.3')")
+
+    def test_refuse_a_run_until_the_property_allows_it(self, refused, table, spark):
+        assert "Why: delta.checkpoint.writeStatsAsJson is false" in refused.message("models")
+        assert table("models").types["x"] == "float"
+        spark.sql(
+            f"alter table {table('models').quoted} set tblproperties "
+            "('delta.checkpoint.writeStatsAsJson' = 'true')"
+        )
+        rows = "(4, '0.3'), (7, '0.123456789012')"
+        run = dbt("run", "--select", "models", type="double", as_text="true", rows=rows)
+        assert run.status("models") == "success", run.message("models")
+        assert_found(table("models"), "x", "s.`x.y`", "m['k']")
+        # Later checkpoints have the bounds as doubles.
+        rows = "(8, '1.1'), (9, '0.7')"
+        run = dbt("run", "--select", "models", type="double", as_text="false", rows=rows)
+        assert run.status("models") == "success", run.message("models")
+        assert_found(table("models"), "x", "s.`x.y`", "m['k']")
+
+    def test_let_a_person_widen_the_column(self, refused, table):
+        changes = {"x": "double", "s.`x.y`": "double", "m.value": "double"}
+        run = operation("widen_columns", table("by_hand"), columns=changes)
+        assert table("by_hand").types["x"] == "double", run.output
+        assert_found(table("by_hand"), "x", "s.`x.y`", "m['k']")
+        run = dbt("run", "--select", "by_hand", type="double", rows="(4, '0.3'), (8, '1.1')")
+        assert run.status("by_hand") == "success", run.message("by_hand")
+        assert_found(table("by_hand"), "x", "s.`x.y`", "m['k']")

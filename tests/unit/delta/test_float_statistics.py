@@ -184,6 +184,14 @@ def test_a_run_is_refused_if_the_newest_commits_can_be_in_the_catalog_alone():
     assert reasons(plan) == [(("x",), Reason.FLOAT_STATISTICS)]
 
 
+def test_a_run_is_refused_if_checkpoints_have_no_text_of_the_statistics():
+    properties = {"delta.enableTypeWidening": "true", "delta.checkpoint.writeStatsAsJson": "false"}
+    for files, expected in ((3, [(("x",), Reason.FLOAT_IN_CHECKPOINTS)]), (0, [])):
+        snapshot = table_snapshot(properties, schema=TABLE, files=files)
+        assert reasons(make_plan({"x": "float"}, {"x": "double"}, snapshot=snapshot)) == expected
+        assert WidenFloats not in map(type, by_hand(snapshot, ("x",)).steps)
+
+
 @pytest.mark.parametrize("snapshot", [table_snapshot(partition_columns=("X",)), by_sql_alone()])
 def test_a_partition_column_is_refused(snapshot: TableSnapshot):
     snapshot = table_snapshot(

@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.delta.protocol import (
     COLUMN_MAPPING,
     CONSTRAINT,
     FEATURE_PREFIX,
+    STATISTICS_AS_TEXT,
     WIDENING_FEATURES,
     WRITER_COMPATIBILITY,
     Compatibility,
@@ -279,7 +280,17 @@ class TableSnapshot:
     @property
     def corrects_statistics(self) -> bool:
         """Whether the statistics of its data files can be corrected in its log."""
-        return self._corrects_statistics and not self.features & CATALOG_MANAGED_FEATURES
+        can_correct = self._corrects_statistics and not self.features & CATALOG_MANAGED_FEATURES
+        return can_correct and self.keeps_statistics_as_text
+
+    @property
+    def keeps_statistics_as_text(self) -> bool:
+        """Whether its checkpoints have the text of each bound, as the commits have it.
+
+        Source:
+            Delta's ``FileBasedCheckpointProvider``: it makes the text anew of a float
+        """
+        return self.properties.get(STATISTICS_AS_TEXT, "").lower() != "false"
 
     @property
     def widening_features(self) -> list[str]:

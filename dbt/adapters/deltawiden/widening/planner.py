@@ -277,7 +277,8 @@ def _float_blockers(change: TypeChange, snapshot: TableSnapshot) -> Iterator[Blo
     if not (snapshot.corrects_statistics or snapshot.files == 0) and needs_statistics(
         change, snapshot
     ):
-        yield Blocker(Reason.FLOAT_STATISTICS)
+        as_text = snapshot.keeps_statistics_as_text
+        yield Blocker(Reason.FLOAT_STATISTICS if as_text else Reason.FLOAT_IN_CHECKPOINTS)
 
 
 def _settings_blockers(

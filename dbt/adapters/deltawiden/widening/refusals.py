@@ -130,6 +130,14 @@ class Reason(Enum):
         "run dbt once with method: session, without keep_alive, on the same metastore; or, to "
         "rewrite all files of the table, run: {by_hand}",
     )
+    FLOAT_IN_CHECKPOINTS = (
+        "delta.checkpoint.writeStatsAsJson is false: the checkpoints of the table store the "
+        "statistics of this column as a float, which loses the corrections that filters on a "
+        "double need to find the old rows",
+        "run: alter table {table} set tblproperties ('delta.checkpoint.writeStatsAsJson' = "
+        "'true'), and remove the property from the model's tblproperties; or, to rewrite all files "
+        "of the table, run: {by_hand}",
+    )
     PREVIEW_ONLY = (
         "the table has only the preview of type widening (typeWidening-preview), and Delta "
         "versions that support only the preview can't read a table with this change",

@@ -62,7 +62,7 @@ def by_hand_command(plan: Plan) -> str:
 
     Empty if it refuses no such type change.
     """
-    by_hand = (Reason.MANUAL, Reason.FLOAT_STATISTICS)
+    by_hand = (Reason.MANUAL, Reason.FLOAT_STATISTICS, Reason.FLOAT_IN_CHECKPOINTS)
     manual = [refusal for refusal in plan.refusals if refusal.reason in by_hand]
     if not manual:
         return ""
