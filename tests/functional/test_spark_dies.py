@@ -78,11 +78,17 @@ def test_spark_inside_dbt_is_killed(sleeping: Path):
 
 @pytest.mark.slow
 def test_the_metastore_that_a_killed_spark_has_left_locked_opens_again(sleeping: Path):
-    assert dbt(sleeping, "run", "--vars", "quick: true").returncode == 0
-    run_and_kill(sleeping)
+    temporary = sleeping / "temporary"
+    temporary.mkdir()
+    own = {"JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={temporary}"}
+    assert dbt(sleeping, "run", "--vars", "quick: true", **own).returncode == 0
+    run_and_kill(sleeping, **own)
     assert (sleeping / "metastore_db" / "db.lck").exists()
+    assert [*temporary.iterdir()] != []
     (sleeping / "models" / "one.sql").write_text("select 1 as n")
-    assert dbt(sleeping, "run").returncode == 0
+    assert dbt(sleeping, "run", **own).returncode == 0
+    assert ended(sleeping)
+    assert [*temporary.iterdir()] == []
 
 
 @pytest.fixture

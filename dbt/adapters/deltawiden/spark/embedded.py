@@ -6,6 +6,7 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -24,11 +25,15 @@ from dbt.adapters.deltawiden.spark.java import java_version
 from dbt.adapters.deltawiden.spark.launch import launch
 from dbt.adapters.deltawiden.spark.redaction import hide_in_file, scrubbed
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
+from dbt.adapters.deltawiden.spark.scala import delete_at_end
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
 from dbt.adapters.deltawiden.spark.start import SparkStart
+from dbt.adapters.deltawiden.spark.temporary_folder import TemporaryFolder, temporary_folder
 from dbt.adapters.deltawiden.sql.versions import read_version
 
 _HIVE_FOLDER = "hive.downloaded.resources.dir"
+_HADOOP_FOLDER = "hadoop.tmp.dir"
+_LOCAL_DIR = "spark.local.dir"
 
 SPARK_ERRORS = (PySparkException, Py4JError, ConnectionError)
 """The exceptions that PySpark raises for an error of Spark or Delta, and if Spark has ended."""
@@ -60,8 +65,12 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
             if start.is_submitted:
                 SparkContext(conf=_submitted_conf(start))
                 return None
-            with announced("Spark is starting."), _found_jars(start) as found:
-                archive = _start(start, found, log)
+            with (
+                announced("Spark is starting."),
+                _private_start(start) as (private, folder),
+                _found_jars(private) as found,
+            ):
+                archive = _start(private, found, log, folder)
             gateway: Any = SparkContext._gateway
             process = gateway.proc
             note_running(RunningSpark(process.pid, log_file, lambda: process.poll() is not None))
@@ -71,7 +80,23 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
             raise SparkDidNotStart(scrubbed(_why_not_started(error, log_file))) from error
 
 
-def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchive | None:
+@contextlib.contextmanager
+def _private_start(start: SparkStart) -> Iterator[tuple[SparkStart, TemporaryFolder | None]]:
+    """Yield a start whose temporary files only the user can read, and their folder.
+
+    A folder that the user names takes precedence. The executors of a cluster have other folders.
+    """
+    if not start.is_on_one_machine:
+        yield start, None
+        return
+    with temporary_folder(start.java.given) as folder:
+        given = {} if folder is None or _LOCAL_DIR in start.given else {_LOCAL_DIR: folder.path}
+        yield replace(start, settings={**start.settings, **given}), folder
+
+
+def _start(
+    start: SparkStart, found: JarCache | None, log: TextIO, folder: TemporaryFolder | None
+) -> ClassArchive | None:
     """Start a JVM, with cached jars if there are any, and Spark in it: ``start_spark``."""
     resolves = _with_jars(start, found).resolves_packages
     with packages_lock(start.environment) if resolves else contextlib.nullcontext():
@@ -80,7 +105,7 @@ def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchi
         archive = find_archive(resolved)
         if found is not None and resolved.resolves_packages:
             logger.info("Delta's jars are downloaded, once, unless they are on this machine.")
-        gateway = launch(resolved, archive, log)
+        gateway = launch(resolved, archive, log, folder)
         if found is not None and resolved.resolves_packages:
             found.write(SparkConf(_jvm=gateway.jvm).get("spark.jars", "").split(","))
             archive = find_archive(_with_jars(start, found))
@@ -88,6 +113,8 @@ def _start(start: SparkStart, found: JarCache | None, log: TextIO) -> ClassArchi
     # PySpark itself takes the first python3 of the PATH, whatever spark.pyspark.python is.
     context.pythonExec = start.python or context.pythonExec
     _keep_hive_files(context)
+    if folder is not None:
+        _use_folder(context, folder.path)
     return archive
 
 
@@ -99,6 +126,17 @@ def _keep_hive_files(context: Any) -> None:
     hadoop = context._jsc.hadoopConfiguration()
     if hadoop.get(_HIVE_FOLDER) is None:
         hadoop.set(_HIVE_FOLDER, context._jvm.org.apache.spark.SparkFiles.getRootDirectory())
+
+
+def _use_folder(context: Any, folder: str) -> None:
+    """Store there what Hadoop uploads to S3, unless the user says where, and delete it at the end.
+
+    It also has the files that the JVM itself does not delete.
+    """
+    hadoop = context._jsc.hadoopConfiguration()
+    if [*(hadoop.getPropertySources(_HADOOP_FOLDER) or ())] == ["core-default.xml"]:
+        hadoop.set(_HADOOP_FOLDER, folder)
+    delete_at_end(context, folder)
 
 
 def _with_jars(start: SparkStart, found: JarCache | None) -> SparkStart:

@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.spark.redaction import has_secret
 from dbt.adapters.deltawiden.spark.settings import defaults_file
 from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.submit import submission
+from dbt.adapters.deltawiden.spark.temporary_folder import TemporaryFolder
 
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 _FIRST_WITH_OPTIONS_FILE = 9
@@ -36,21 +37,26 @@ _REFUSED = re.compile(
 )
 
 
-def launch(start: SparkStart, archive: ClassArchive | None, log: TextIO) -> JavaGateway:
+def launch(
+    start: SparkStart,
+    archive: ClassArchive | None,
+    log: TextIO,
+    folder: TemporaryFolder | None = None,
+) -> JavaGateway:
     """Launch a JVM. If it refuses what is added to the user's options, launch it with less."""
     *attempts, last = _attempts(start, archive)
     refused = None
     for attempt in attempts:
         before = os.path.getsize(log.name)
         try:
-            return _launch(start, attempt, refused, log)
+            return _launch(start, attempt, refused, log, folder)
         except Exception as error:
             output = Path(log.name).read_bytes()[before:]
             if not _REFUSED.search(output.decode(errors="replace")):
                 raise
             logger.debug(f"The JVM did not start with {' '.join(attempt.options)}: {error}")
             refused = attempt
-    return _launch(start, last, refused, log)
+    return _launch(start, last, refused, log, folder)
 
 
 @dataclass(frozen=True)
@@ -76,19 +82,25 @@ def _attempts(start: SparkStart, archive: ClassArchive | None) -> list[_Attempt]
 
 
 def _launch(
-    start: SparkStart, attempt: _Attempt, refused: _Attempt | None, log: TextIO
+    start: SparkStart,
+    attempt: _Attempt,
+    refused: _Attempt | None,
+    log: TextIO,
+    folder: TemporaryFolder | None,
 ) -> JavaGateway:
     if attempt.archive is not None:
         attempt.archive.mark_used()
     environment = start.environment
     options = _secret_options(start)
+    own, lock = ((folder.java_option,), (folder.lock,)) if folder is not None else ((), ())
     with (
         submission(attempt.settings, options, defaults_file(environment), environment) as given,
         # PySpark's own default, so that it starts another JVM as if the variable were not set.
         _variable("PYSPARK_SUBMIT_ARGS", given.arguments, unset="pyspark-shell"),
-        _java_options((_DERBY_LOG, *attempt.options)),
+        _java_options((_DERBY_LOG, *own, *attempt.options)),
     ):
-        gateway = launch_gateway(None, {"stdout": log, "stderr": log, "pass_fds": given.files})
+        files = (*given.files, *lock)
+        gateway = launch_gateway(None, {"stdout": log, "stderr": log, "pass_fds": files})
     if refused is not None and refused.archive is not None:
         # Only the archive is missing this time, so it was the reason.
         refused.archive.give_up("The JVM did not start with it.")

@@ -90,6 +90,14 @@ def hadoop_configuration(session: SparkSession) -> Java:
     return context._jsc.hadoopConfiguration()
 
 
+def delete_at_end(context: Any, folder: str) -> None:
+    """Let the JVM delete a folder when it ends, after all else. Tried on Spark 4.1.4."""
+    # Without it, the next start deletes the folder.
+    with suppress(Py4JError):
+        file = context._jvm.java.io.File(folder)
+        context._jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(file)
+
+
 def java_class(session: SparkSession, name: str) -> Java:
     """Return a class of the JVM by its full name. Tried on ALL."""
     # With dots in Python, py4j would look up every part of the name in the JVM.

@@ -1,0 +1,95 @@
+"""The folder for the temporary files of a Spark on this machine, which no other user can open.
+
+Rows are in these files: those of each MERGE, of shuffles and of uploads. Spark, Hive and Hadoop
+make most of their folders as the umask says.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbt.adapters.deltawiden.spark.file_lock import HAS_FILE_LOCKS, open_lock, try_lock
+from dbt.adapters.deltawiden.spark.private_folder import is_own_folder
+
+_PREFIX = "dbt-deltawiden-spark-"
+_LOCK = "lock"
+_OPTION = "-Djava.io.tmpdir="
+_OF_JAVA = "/tmp"  # On Linux. Unlike Python, Java reads no TMPDIR.
+
+
+@dataclass(frozen=True)
+class TemporaryFolder:
+    """The folder of one Spark.
+
+    Attributes:
+        lock: the descriptor of a lock that the JVM inherits. If nobody holds it, the JVM has ended.
+    """
+
+    path: str
+    lock: int
+
+    @property
+    def java_option(self) -> str:
+        """The option with which all temporary files of the JVM are in it."""
+        return f"{_OPTION}{self.path}"
+
+
+@contextlib.contextmanager
+def temporary_folder(java_options: Sequence[str]) -> Iterator[TemporaryFolder | None]:
+    """Yield a new folder, and remove those of JVMs that were killed. The JVM removes its own.
+
+    None on Windows, where each user has a folder for temporary files.
+
+    Args:
+        java_options: the user's options. If they name a folder for temporary files that can't be
+            found, its name has blanks, and the result is None.
+    """
+    root = _root(java_options) if HAS_FILE_LOCKS else ""
+    if not os.path.isdir(root):
+        yield None
+        return
+    _remove_left(Path(root))
+    folder = _make(root)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+    finally:
+        os.close(folder.lock)
+
+
+def _root(java_options: Sequence[str]) -> str:
+    """Return the folder in which Java has its temporary files, or else the one of Python.
+
+    TMPDIR can be a folder of one command, and a Spark that is kept alive has a longer life.
+    """
+    named = [option.removeprefix(_OPTION) for option in java_options if option.startswith(_OPTION)]
+    if named:
+        return named[-1]
+    return _OF_JAVA if os.access(_OF_JAVA, os.W_OK | os.X_OK) else tempfile.gettempdir()
+
+
+def _make(root: str) -> TemporaryFolder:
+    while True:
+        path = tempfile.mkdtemp(prefix=_PREFIX, dir=root)  # Its mode is 0700.
+        lock = open_lock(Path(path, _LOCK))
+        # Another process that starts may take the new folder for one that was left.
+        if try_lock(lock):
+            return TemporaryFolder(path, lock)
+        os.close(lock)
+
+
+def _remove_left(root: Path) -> None:
+    for folder in filter(is_own_folder, root.glob(f"{_PREFIX}*")):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                if try_lock(lock):
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
