@@ -1,6 +1,10 @@
-"""Spark's UI shows the node of dbt that runs a job."""
+"""Spark's UI shows the node of dbt that runs a job, and dbt cancels its own jobs alone."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
 from pyspark.sql import SparkSession
 
 from tests.functional.support import dbt
@@ -80,3 +84,36 @@ class TestJobDescriptions:
 
     def test_the_description_of_the_program_around_it_is_restored(self, run):
         assert run[3] == "of the notebook"
+
+
+SLEEPS = """
+select id, java_method('java.lang.Thread', 'sleep', 100L) from range(0, {rows}, 1, 1)
+"""
+
+
+class TestCancelling:
+    def test_cancels_the_statements_of_dbt_and_no_job_of_the_program_around_it(
+        self, project, spark: SparkSession
+    ):
+        def run_in_dbt() -> None:
+            with project.adapter.connection_named("model.test.sleeps"):
+                project.adapter.execute(SLEEPS.format(rows=300), fetch=True)
+
+        tracker = spark.sparkContext.statusTracker()
+        with ThreadPoolExecutor() as threads:
+            of_dbt = threads.submit(run_in_dbt)
+            of_program = threads.submit(spark.sql(SLEEPS.format(rows=50)).collect)
+            while len(tracker.getActiveJobsIds()) < 2:
+                time.sleep(0.05)
+            project.adapter.cancel_open_connections()
+            with pytest.raises(DbtDatabaseError, match="cancel"):
+                of_dbt.result()
+            assert len(of_program.result()) == 50
+
+    def test_leaves_no_tag_on_the_threads_of_the_program(self, project, spark: SparkSession):
+        spark.sparkContext.addJobTag("of the program")
+        with project.adapter.connection_named("model.test.tagged"):
+            project.adapter.execute("select 1", fetch=True)
+            assert len(spark.sparkContext.getJobTags()) == 2
+        assert [*spark.sparkContext.getJobTags()] == ["of the program"]
+        spark.sparkContext.removeJobTag("of the program")

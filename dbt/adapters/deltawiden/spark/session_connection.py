@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import uuid
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -32,13 +33,14 @@ _PROPERTY = "spark.job.description"
 
 
 class JobDescription:
-    """The description of the jobs that one thread starts.
+    """The description of the jobs that one thread starts, and a tag by which they are cancelled.
 
     PySpark gives each thread of Python its own thread of the JVM, with its own local properties. So
     the description of one thread is not that of another one.
     """
 
     def __init__(self) -> None:
+        self.tag = f"dbt-deltawiden-{uuid.uuid4().hex}"
         self._thread: int | None = None
         self._before: str | None = None
 
@@ -48,12 +50,14 @@ class JobDescription:
         if self._thread is None and name is not None:
             self._thread = thread
             self._before = context.getLocalProperty(_PROPERTY)
+            context.addJobTag(self.tag)
         # At the end of a command, dbt closes the connections of other threads, too.
         if self._thread != thread:
             return
         shown: Any = self._before if name is None else name
         context.setLocalProperty(_PROPERTY, shown)
         if name is None:
+            context.removeJobTag(self.tag)
             self._thread = None
 
 
@@ -111,9 +115,9 @@ class SessionConnection(SparkConnectionWrapper):
                 self.shared.sql(f"refresh table {iceberg_table}")
 
     def cancel(self) -> None:
-        """Cancel the statements that are running in this process."""
+        """Cancel the statement of this connection. Other programs can have jobs in this Spark."""
         with contextlib.suppress(*SPARK_ERRORS):
-            self.session.sparkContext.cancelAllJobs()
+            self.session.sparkContext.cancelJobsWithTag(self._job_description.tag)
 
     def close(self) -> None:
         """Discard the last result. The session stays open, because the whole process uses it."""
