@@ -129,6 +129,60 @@ class TestNodes:
         assert spark.conf.get(setting) == before
 
 
+OF_COMMAND = [
+    "set spark.sql.session.timeZone = UTC",
+    "create or replace temporary view of_the_command as select 7 as id",
+    "use {{ target.schema }}",
+]
+OF_END = "insert into {{ target.schema }}.appends select 8 as n"
+COMMANDS = """
+{{ config(materialized='table') }}
+select current_timezone() as zone, current_schema() as schema, id
+from {{ 'of_the_command' if var('hooked', true) else '(select 0 as id)' }}
+"""
+OF_NODE = "{{ config(pre_hook='set spark.sql.shuffle.partitions = 3') }}"
+APPENDS = """
+{{ config(materialized='incremental', file_format='parquet',
+          pre_hook='set spark.sql.shuffle.partitions = 3') }}
+select {{ var('step') }} as n
+"""
+SUMS = "{{ config(materialized='table') }} select sum(n) as n from {{ ref('appends') }}"
+
+
+class TestCommands:
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {
+            "on-run-start": [f"{{% if var('hooked', true) %}}{h}{{% endif %}}" for h in OF_COMMAND],
+            "on-run-end": f"{{% if var('hooked', true) %}}{OF_END}{{% endif %}}",
+        }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "plain.sql": COMMANDS,
+            "hooked.sql": OF_NODE + COMMANDS,
+            "appends.sql": APPENDS,
+            "sums.sql": SUMS,
+        }
+
+    def test_leave_no_change_of_their_hooks_to_the_next_one(
+        self, project, table, spark: SparkSession
+    ):
+        before = spark.conf.get("spark.sql.session.timeZone"), spark.catalog.currentDatabase()
+        for step, hooked, sum_of_all in ((1, True, 1), (2, True, 1 + 8 + 2), (3, False, 22)):
+            run = dbt("run", step=step, hooked=hooked)
+            for name in ("plain", "hooked", "appends", "sums"):
+                assert run.status(name) == "success", run.message(name)
+            found = ("UTC", project.test_schema, 7) if hooked else (*before, 0)
+            for name in ("plain", "hooked"):
+                assert table(name).rows("zone", "schema", "id") == [found]
+            assert table("sums").rows("int(n)") == [(sum_of_all,)]
+            assert not spark.catalog.tableExists("of_the_command")
+            after = spark.conf.get("spark.sql.session.timeZone"), spark.catalog.currentDatabase()
+            assert after == before
+
+
 OF_HOOK = "insert overwrite table {{ target.schema }}.of_hook select 20 as n, 2 as p"
 HOOKED_OVERWRITE = f"""
 {{{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='p',

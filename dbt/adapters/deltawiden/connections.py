@@ -74,15 +74,15 @@ _VIEW = re.compile(
 )
 _repeated: list[str] = []
 
-# What a hook or a macro of a node can change of its session. The adapter's own views have names of
-# their own.
+# What a hook or a macro can change of its session. The adapter's own views have names of their own.
 _CHANGES_SESSION = re.compile(
     rf"{GAP}*(?:{_CREATES_TEMPORARY}(?!\s+view\s+\S*__dbt_)|(?:reset|use|set|declare)\b)",
     re.IGNORECASE | re.DOTALL,
 )
-# By the name of a node's connection. Each batch of a node opens one, and dbt runs the hooks before
-# the first batch only.
+# By the name of a connection. Each batch of a node opens one, and dbt runs the hooks before the
+# first batch only. The copy of the command is for all of its nodes.
 _copies: dict[str | None, SparkSession] = {}
+_after_command = contextlib.ExitStack()
 # Those that Spark makes in this command.
 _new_folders: set[str] = set()
 
@@ -166,7 +166,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         used = self.get_thread_connection()
         if used.credentials.method != ConnectionMethod.SESSION:
             check_reset(sql)
-        if used.name != _COMMAND_CONNECTION and _CHANGES_SESSION.match(sql):
+        if _CHANGES_SESSION.match(sql):
             _use_copy(used)
         if used.credentials.method in _PYHIVE_METHODS:
             with self.exception_handler(sql):
@@ -203,7 +203,8 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN or not credentials.has_session:
             return _open_server(super().open, connection)
         connection.handle = handle = _open_session(credentials)
-        handle.session = _copies.get(connection.name, handle.session)
+        handle.of_command = _copies.get(_COMMAND_CONNECTION, handle.session)
+        handle.session = _copies.get(connection.name, handle.of_command)
         if isinstance(handle, ConnectConnection):
             _run_repeated(handle)
         connection.state = ConnectionState.OPEN
@@ -244,6 +245,7 @@ class DeltaWidenConnectionManager(SparkConnectionManager):
         super().cleanup_all()
         _repeated.clear()
         _copies.clear()
+        _after_command.close()
         _checked.clear()
         hide_from_git(_new_folders)
         _new_folders.clear()
@@ -349,13 +351,16 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 
 
 def _use_copy(connection: Connection) -> None:
-    """Let what a node changes of its session end with the node, and be seen by no other node."""
+    """Let what a node or a command changes of its session end with it, and no other one see it."""
     handle = connection.handle
     if isinstance(handle, SessionConnection) and connection.name not in _copies:
         handle.use_copy()
         # A session of Spark Connect is no copy, and ends with its connection.
         if handle.session is not handle.shared:
             _copies[connection.name] = handle.session
+            if connection.name == _COMMAND_CONNECTION:
+                # The next command has to find what the hooks of this one write.
+                _after_command.callback(handle.refresh_shared, None)
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:

@@ -66,11 +66,14 @@ class SessionConnection(SparkConnectionWrapper):
 
     Attributes:
         shared: the session of the process, which ``session`` is, or is a copy of.
+        of_command: the one that a dbt command starts its nodes with: ``shared``, or a copy that its
+            hooks have changed.
     """
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         self.shared = session
+        self.of_command = session
         self._frame: DataFrame | None = None
         self._rows: list[Row] | None = None
         self._fetched = 0
@@ -101,7 +104,7 @@ class SessionConnection(SparkConnectionWrapper):
         return clone_session(self.session)
 
     def refresh_shared(self, iceberg_table: str | None) -> None:
-        """Let the shared session find what was written in copies of it, if there were any.
+        """Let the shared sessions find what was written in copies of them, if there were any.
 
         Each session caches the files of tables that are not Delta's. Iceberg caches its tables for
         each session only if a setting of the user's says so: ``iceberg_settings``.
@@ -109,10 +112,11 @@ class SessionConnection(SparkConnectionWrapper):
         if self.session is self.shared and not self._has_copied:
             return
         self._has_copied = False
-        with contextlib.suppress(*SPARK_ERRORS):
-            self.shared._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
-            if iceberg_table is not None:
-                self.shared.sql(f"refresh table {iceberg_table}")
+        for session in {self.shared, self.of_command}:
+            with contextlib.suppress(*SPARK_ERRORS):
+                session._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
+                if iceberg_table is not None:
+                    session.sql(f"refresh table {iceberg_table}")
 
     def cancel(self) -> None:
         """Cancel the statement of this connection. Other programs can have jobs in this Spark."""
