@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from dbt_common.exceptions import DbtDatabaseError
 
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from tests.functional.operate import document, operate
 from tests.functional.support import dbt, needs_delta_4
 
@@ -191,7 +193,9 @@ class TestATableOfTheWarehouse:
 
     @pytest.fixture(scope="class")
     def snapshots(self):
-        return {"versions.sql": VERSIONS.replace("location_root=var('root'), ", "")}
+        snapshot = VERSIONS.replace("location_root=var('root'), ", "")
+        names = ("versions", "table_times_out", "schema_times_out")
+        return {f"{name}.sql": snapshot.replace("versions", name) for name in names}
 
     @pytest.fixture
     def forgotten(self, project, spark):
@@ -224,6 +228,26 @@ class TestATableOfTheWarehouse:
         assert "takes over the Delta table in" in run.output
         assert len(table(name).rows()) == 2
         spark.sql(f"drop table {project.test_schema}.{name}")
+
+    @pytest.mark.parametrize(
+        ("name", "statement"),
+        [("table_times_out", "show tblproperties delta."), ("schema_times_out", "describe schema")],
+    )
+    def test_is_not_replaced_if_it_can_not_be_found_for_a_moment(
+        self, forgotten, spark, monkeypatch, name, statement
+    ):
+        path = forgotten("snapshot", name)
+        fetch = SqlBackend.fetch_rows
+
+        def fail(backend: SqlBackend, sql: str) -> object:
+            if sql.replace("`", "").startswith(statement):
+                raise DbtDatabaseError("java.net.SocketTimeoutException: Read timed out")
+            return fetch(backend, sql)
+
+        monkeypatch.setattr(SqlBackend, "fetch_rows", fail)
+        run = dbt("snapshot", "--select", name, id=5)
+        assert "Read timed out" in run.message(name)
+        assert [tuple(row) for row in spark.table(path).select("n").collect()] == [(1,)]
 
     def test_is_the_nodes_own_if_a_hook_has_made_it(self, project, table):
         made = f"create table {project.test_schema}.Made using delta as select smallint(0) as id"

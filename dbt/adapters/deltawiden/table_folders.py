@@ -37,6 +37,13 @@ _COMMANDS = frozenset({"build", "retry", "run", "seed", "snapshot"})
 _REPLACES = frozenset({"incremental", "seed", "table"})
 _RESOURCES = frozenset({"model", "seed", "snapshot"})
 _NO_TABLE = frozenset({"DELTA_MISSING_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST", "PATH_NOT_FOUND"})
+# What a server says of a name that it does not have, or that its user may not use. After any other
+# error, such as a timeout, a table can be there all the same.
+_REFUSED = re.compile(
+    r"\[(FORBIDDEN|INSUFFICIENT_PERMISSIONS|MISSING_CATALOG_ABILITY|NOT_SUPPORTED|PERMISSION_DENIED"
+    r"|SCHEMA_NOT_FOUND|TABLE_OR_VIEW_NOT_FOUND|UC_|UNAUTHORIZED|UNSUPPORTED)"
+    r"|does not have \[[^]]*\] privilege"  # Ranger, in Kyuubi
+)
 _LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
 # What a statement that has failed can leave in the folder of a table that it would have created.
 _LEFT_BY_A_WRITE = r"^part-.*[.]parquet$"
@@ -213,7 +220,9 @@ class TableFolders:
     def _schema_folder(self, schema: str) -> str | None:
         try:
             rows = self._backend.fetch_rows(f"describe schema {schema}")
-        except DbtRuntimeError:
+        except DbtRuntimeError as error:
+            if not _REFUSED.search(str(error.msg)):
+                raise
             return None  # There is no such schema, or the user may not read its description.
         return next((str(row[1] or "") for row in rows if row[0] == "Location"), None)
 
@@ -270,12 +279,13 @@ class TableFolders:
     def _properties(self, folder: str, is_guessed: bool) -> Mapping[str, str] | None:
         """Return the properties of the Delta table in a folder, or None if there is none.
 
-        None also if a guessed folder can't be read: a server can refuse all names that are paths.
+        None also if the server refuses a guessed folder: it can refuse all names that are paths.
         """
         try:
             return self._backend.snapshot(self._in(folder)).all_properties
         except DbtRuntimeError as error:
-            if is_guessed or condition(str(error.msg)) in _NO_TABLE:
+            text = str(error.msg)
+            if condition(text) in _NO_TABLE or (is_guessed and _REFUSED.search(text)):
                 return None
             raise
 
