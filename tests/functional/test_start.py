@@ -163,6 +163,21 @@ def test_jars_that_cannot_be_downloaded_are_named(project: Path):
     assert "Traceback" not in run.stdout + run.stderr
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("SPARK_REMOTE", "sc://localhost"),
+        ("SPARK_API_MODE", "connect"),
+        ("SPARK_CONNECT_MODE_ENABLED", "1"),
+    ],
+)
+def test_a_variable_that_asks_for_a_server_is_named(project: Path, variable: str, value: str):
+    run = dbt(project, "run-operation", "ask", "--args", DELTA, **{variable: value})
+    assert run.returncode != 0
+    assert f"The environment variable {variable} is set" in run.stdout
+    assert f"Use method: connect, or unset {variable}" in run.stdout
+
+
 @pytest.mark.slow
 def test_settings_in_the_profile_override_pyspark_submit_args(project: Path):
     set_profile(

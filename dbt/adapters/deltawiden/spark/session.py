@@ -2,6 +2,7 @@
 
 import contextlib
 import contextvars
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -122,10 +123,23 @@ def _get_session(start: SparkStart) -> SparkSession:
     return _current.session
 
 
+def _check_environment() -> None:
+    """Refuse a variable that lets PySpark connect to a server: dbt starts a Spark of its own."""
+    is_connect = os.environ.get("SPARK_API_MODE", "").lower() == "connect"
+    named = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", *(["SPARK_API_MODE"] * is_connect))
+    if variable := next(filter(os.environ.__contains__, named), None):
+        raise DbtConfigError(
+            f"The environment variable {variable} is set, with which PySpark connects to a Spark "
+            "Connect server, and method: session of the profile starts a Spark inside dbt. Use "
+            f"method: connect, or unset {variable}"
+        )
+
+
 def _open_session(start: SparkStart) -> _Current:
     silence_pyspark()
     is_own = SparkContext._active_spark_context is None
     if is_own:
+        _check_environment()
         refuse_settings(start.given.get)
         archive = start_spark(start)
         if archive is not None:
