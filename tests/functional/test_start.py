@@ -309,14 +309,19 @@ def test_the_error_of_an_incomplete_metastore_says_what_it_is(project: Path):
 @pytest.mark.slow
 def test_the_error_of_a_metastore_in_use_says_so(project: Path):
     sleeps = ("--args", "{sleeps: true}")
-    command = [DBT, "run-operation", "list_tables", *sleeps, "--log-path", "other_logs"]
+    command = [DBT, "run-operation", "list_tables", *sleeps]
+    log = project / "logs" / "spark.log"
     with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True) as other:
         try:
             assert other.stdout is not None
             assert any("The metastore is open" in line for line in other.stdout)
+            of_other = log.stat().st_ino
             run = dbt(project, "run-operation", "list_tables")
         finally:
             other.kill()
+    # Each has a log of its own.
+    assert log.stat().st_ino == of_other
+    assert len([*log.parent.glob("spark-*.log")]) == 1
     assert run.returncode != 0
     folder = project / "metastore_db"
     assert f"The embedded metastore ({folder}) is in use by another process" in run.stdout

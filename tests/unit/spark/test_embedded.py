@@ -1,5 +1,6 @@
 """What is said of a Spark that did not start, and what becomes of its log."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,20 @@ def test_a_log_is_private_and_has_a_name(tmp_path: Path):
     with embedded._private_file(tmp_path / "spark.log") as log:
         assert log.name == str(tmp_path / "spark.log")
     assert (tmp_path / "spark.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_each_spark_that_runs_has_a_log_of_its_own(tmp_path: Path):
+    log, own = tmp_path / "spark.log", tmp_path / f"spark-{os.getpid()}.log"
+    ended, notes = tmp_path / "spark-7.log", tmp_path / "spark-notes.log"
+    ended.touch()
+    notes.touch()
+    with embedded._private_file(log) as stream:
+        assert embedded._try_lock(stream)
+        inherited = os.dup(stream.fileno())
+    assert embedded._unused_log(tmp_path) == own
+    assert {*tmp_path.iterdir()} == {log, notes}
+    os.close(inherited)
+    assert embedded._unused_log(tmp_path) == log
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])

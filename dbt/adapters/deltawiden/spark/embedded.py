@@ -4,11 +4,12 @@ import atexit
 import contextlib
 import errno
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 import pyspark
 from dbt_common.exceptions import DbtRuntimeError
@@ -20,10 +21,11 @@ from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
+from dbt.adapters.deltawiden.spark.file_lock import HAS_FILE_LOCKS, try_lock
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, packages_lock, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
 from dbt.adapters.deltawiden.spark.launch import launch
-from dbt.adapters.deltawiden.spark.redaction import hide_in_file, scrubbed
+from dbt.adapters.deltawiden.spark.redaction import hide_in_file, open_no_link, scrubbed
 from dbt.adapters.deltawiden.spark.running import RunningSpark, note_running
 from dbt.adapters.deltawiden.spark.scala import delete_at_end
 from dbt.adapters.deltawiden.spark.settings import bundled_jars_dir
@@ -31,6 +33,7 @@ from dbt.adapters.deltawiden.spark.start import SparkStart
 from dbt.adapters.deltawiden.spark.temporary_folder import TemporaryFolder, temporary_folder
 from dbt.adapters.deltawiden.sql.versions import read_version
 
+_OTHER_LOG = re.compile(r"spark-\d{1,7}[.]log")  # with the id of a process
 _HIVE_FOLDER = "hive.downloaded.resources.dir"
 _HADOOP_FOLDER = "hadoop.tmp.dir"
 _LOCAL_DIR = "spark.local.dir"
@@ -47,7 +50,8 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
     """Start Spark in this process, and write its output to a file.
 
     Args:
-        log_file: the file; without it, ``spark.log`` beside dbt's log.
+        log_file: the file; without it, ``spark.log`` beside dbt's log, or ``spark-PID.log`` if
+            another Spark writes to that.
 
     Returns:
         The archive of classes for the next start, which the caller makes when it ends. None if this
@@ -59,6 +63,7 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
     """
     log_file = log_file or _log_file()
     with _private_file(log_file) as log:
+        _try_lock(log)
         atexit.register(hide_in_file, log_file, os.fstat(log.fileno()))
         # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:
@@ -177,7 +182,34 @@ def _log_file() -> Path:
 
     folder = getattr(get_flags(), "LOG_PATH", None) or tempfile.mkdtemp(prefix="dbt-deltawiden-")
     Path(folder).mkdir(parents=True, exist_ok=True)
-    return Path(folder) / "spark.log"
+    return _unused_log(Path(folder))
+
+
+def _unused_log(folder: Path) -> Path:
+    """Return a log that no other Spark writes to, and remove the other logs of those that ended."""
+    for other in folder.glob("spark-*.log"):
+        if _OTHER_LOG.fullmatch(other.name) and not _is_in_use(other):
+            with contextlib.suppress(OSError):  # It can be another user's.
+                other.unlink()
+    log = folder / "spark.log"
+    return folder / f"spark-{os.getpid()}.log" if _is_in_use(log) else log
+
+
+def _is_in_use(log: Path) -> bool:
+    """Return whether a JVM that runs has the lock of its log."""
+    try:
+        with open(log, "r+b", opener=open_no_link) as stream:
+            return not _try_lock(stream)
+    except OSError:
+        return False
+
+
+def _try_lock(log: IO[Any]) -> bool:
+    """Lock a log, which the JVM then inherits with its lock. Return whether no other has it."""
+    try:
+        return not HAS_FILE_LOCKS or try_lock(log.fileno())
+    except OSError:  # The file system has no locks.
+        return True
 
 
 def _private_file(file: Path) -> TextIO:

@@ -153,7 +153,7 @@ def hide_in_file(file: Path, opened: os.stat_result | None = None) -> None:
     Args:
         opened: what the log was when it was opened. Another file in its place is left as it is.
     """
-    with contextlib.suppress(OSError), open(file, "r+b", opener=_open_no_link) as stream:
+    with contextlib.suppress(OSError), open(file, "r+b", opener=open_no_link) as stream:
         if opened is not None and not os.path.samestat(os.fstat(stream.fileno()), opened):
             return
         text = stream.read()
@@ -163,5 +163,6 @@ def hide_in_file(file: Path, opened: os.stat_result | None = None) -> None:
                 stream.write(b"*" * len(secret))
 
 
-def _open_no_link(path: str, flags: int) -> int:
+def open_no_link(path: str, flags: int) -> int:
+    """Open a file, as an ``opener`` of ``open``, unless its path is a symbolic link."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
