@@ -33,3 +33,55 @@ class TestAPreHookThatDeletesRows:
             has_deleted = name != "only_set"
             assert table(name).rows() == ([] if has_deleted else [(1, 1)])
             assert (SAID in run.message(name)) == has_deleted, run.message(name)
+
+
+def says(what: str) -> str:
+    said = "{{ target.schema }}.said"
+    return f"insert into {said} select '{{{{ this.name }}}}', '{what}', count(*) from {said}"
+
+
+HOOKED = (
+    f'config(pre_hook=["{says("before")}", before_begin("{says("begin")}")], '
+    f'post_hook=[after_commit("{says("commit")}"), "{says("after")}"], '
+)
+KINDS = ("table", "incremental", "view")
+
+
+class TestHooksOutsideOfATransaction:
+    """dbt-spark never runs those of models, and runs a `commit` before those of snapshots."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            f"a_{kind}.sql": f"{{{{ {HOOKED} materialized='{kind}') }}}} select 1 as id"
+            for kind in KINDS
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        config = f"{HOOKED} unique_key='id', strategy='check', check_cols='all')"
+        text = f"{{% snapshot a_snapshot %}} {{{{ {config} }}}} select 1 as id {{% endsnapshot %}}"
+        return {"a_snapshot.sql": text}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {"a_seed.csv": "id\n1\n"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        hooks = {
+            "+pre-hook": [says("before"), {"sql": says("begin"), "transaction": False}],
+            "+post-hook": [{"sql": says("commit"), "transaction": False}, says("after")],
+        }
+        return {"seeds": hooks}
+
+    def test_run_in_their_order(self, project, table, spark):
+        said = table("said")
+        spark.sql(f"create table {said.name} (name string, what string, n bigint) using delta")
+        # Hooks of two nodes at once would conflict.
+        run = dbt("build", "--threads", "1")
+        rows = sorted(said.rows("n", "name", "what"))
+        for name in ("a_seed", "a_snapshot", *(f"a_{kind}" for kind in KINDS)):
+            assert run.status(name) == "success", run.message(name)
+            found = [what for _, of, what in rows if of == name]
+            assert found == ["begin", "before", "after", "commit"], name
