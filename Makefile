@@ -207,7 +207,7 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 
 # To grow is a decision: it raises these numbers.
 PYTHON_LINES := 33041
-SQL_LINES := 1064
+SQL_LINES := 1081
 MODULE_LINES := 400
 
 .PHONY: weight
