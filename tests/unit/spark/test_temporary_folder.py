@@ -1,6 +1,8 @@
 """The folder for the temporary files of a Spark on this machine."""
 
+import errno
 import os
+import platform
 import tempfile
 from pathlib import Path
 
@@ -54,7 +56,55 @@ def test_a_start_removes_what_a_killed_spark_has_left_and_nothing_else(tmp_path:
             assert {*tmp_path.iterdir()} == {other, Path(second.path), Path(third.path)}
 
 
-def test_nothing_is_left_of_a_spark_that_did_not_start(tmp_path: Path):
-    with pytest.raises(ValueError, match="no Java"), temporary_folder([f"{OPTION}{tmp_path}"]):
+def test_a_start_removes_what_one_that_failed_has_left(tmp_path: Path):
+    options = [f"{OPTION}{tmp_path}"]
+    with pytest.raises(ValueError, match="no Java"), temporary_folder(options):
         raise ValueError("no Java")
-    assert [*tmp_path.iterdir()] == []
+    with temporary_folder(options) as folder:
+        assert folder is not None
+        assert [*tmp_path.iterdir()] == [Path(folder.path)]
+
+
+def test_a_new_folder_that_another_start_has_removed_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    attempts: list[int] = []
+
+    def lock_too_late(lock: int) -> bool:
+        if not attempts:
+            for made in tmp_path.iterdir():
+                made.rmdir()
+        attempts.append(lock)
+        return True
+
+    monkeypatch.setattr(module, "try_lock", lock_too_late)
+    with temporary_folder([f"{OPTION}{tmp_path}"]) as folder:
+        assert folder is not None
+        assert os.path.isdir(folder.path)
+    assert len(attempts) == 2
+
+
+def test_it_is_made_without_locks_and_no_other_one_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def no_locks(lock: int) -> bool:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(module, "try_lock", no_locks)
+    options = [f"{OPTION}{tmp_path}"]
+    with temporary_folder(options) as first, temporary_folder(options) as second:
+        assert first is not None
+        assert second is not None
+        assert {*tmp_path.iterdir()} == {Path(first.path), Path(second.path)}
+
+
+def test_the_folder_of_a_spark_on_another_machine_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    options = [f"{OPTION}{tmp_path}"]
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    for name in ("one", "two"):
+        monkeypatch.setattr(platform, "node", lambda name=name: name)
+        with temporary_folder(options):
+            pass
+    assert len([*tmp_path.iterdir()]) == 2

@@ -5,18 +5,18 @@ make most of their folders as the umask says.
 """
 
 import contextlib
+import hashlib
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbt.adapters.deltawiden.spark.file_lock import HAS_FILE_LOCKS, open_lock, try_lock
+from dbt.adapters.deltawiden.spark.file_lock import HAS_FILE_LOCKS, try_lock
 from dbt.adapters.deltawiden.spark.private_folder import is_own_folder
 
-_PREFIX = "dbt-deltawiden-spark-"
-_LOCK = "lock"
 _OPTION = "-Djava.io.tmpdir="
 _OF_JAVA = "/tmp"  # On Linux. Unlike Python, Java reads no TMPDIR.
 
@@ -26,7 +26,8 @@ class TemporaryFolder:
     """The folder of one Spark.
 
     Attributes:
-        lock: the descriptor of a lock that the JVM inherits. If nobody holds it, the JVM has ended.
+        lock: the descriptor of its lock, which the JVM inherits. If nobody holds it, the JVM has
+            ended. systemd-tmpfiles, too, keeps a folder that is locked.
     """
 
     path: str
@@ -56,9 +57,6 @@ def temporary_folder(java_options: Sequence[str]) -> Iterator[TemporaryFolder | 
     folder = _make(root)
     try:
         yield folder
-    except BaseException:
-        shutil.rmtree(folder.path, ignore_errors=True)
-        raise
     finally:
         os.close(folder.lock)
 
@@ -74,20 +72,35 @@ def _root(java_options: Sequence[str]) -> str:
     return _OF_JAVA if os.access(_OF_JAVA, os.W_OK | os.X_OK) else tempfile.gettempdir()
 
 
+def _prefix() -> str:
+    """Return how the names of this machine's folders begin: a lock can be one machine's alone."""
+    # The name of a Mac changes with the network.
+    name = "" if platform.system() == "Darwin" else platform.node()
+    return f"dbt-deltawiden-spark-{hashlib.sha256(name.encode()).hexdigest()[:8]}-"
+
+
 def _make(root: str) -> TemporaryFolder:
     while True:
-        path = tempfile.mkdtemp(prefix=_PREFIX, dir=root)  # Its mode is 0700.
-        lock = open_lock(Path(path, _LOCK))
-        # Another process that starts may take the new folder for one that was left.
-        if try_lock(lock):
-            return TemporaryFolder(path, lock)
-        os.close(lock)
+        path = tempfile.mkdtemp(prefix=_prefix(), dir=root)  # Its mode is 0700.
+        # Another process that starts may take the new folder for one that was left, and remove it.
+        with contextlib.suppress(FileNotFoundError):
+            lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            if _try_lock(lock) and os.path.isdir(path):
+                return TemporaryFolder(path, lock)
+            os.close(lock)
+
+
+def _try_lock(lock: int) -> bool:
+    try:
+        return try_lock(lock)
+    except OSError:  # The file system has no locks: no start removes the folder.
+        return True
 
 
 def _remove_left(root: Path) -> None:
-    for folder in filter(is_own_folder, root.glob(f"{_PREFIX}*")):
+    for folder in filter(is_own_folder, root.glob(f"{_prefix()}*")):
         with contextlib.suppress(OSError):
-            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+            lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 if try_lock(lock):
                     shutil.rmtree(folder, ignore_errors=True)
