@@ -140,6 +140,13 @@ COMMANDS = """
 select current_timezone() as zone, current_schema() as schema, id
 from {{ 'of_the_command' if var('hooked', true) else '(select 0 as id)' }}
 """
+ZONE_OF_BUILDER = """
+from pyspark.sql import SparkSession
+
+def model(dbt, spark):
+    other = SparkSession.builder.getOrCreate()
+    return other.createDataFrame([(other.conf.get('spark.sql.session.timeZone'),)], 'zone string')
+"""
 OF_NODE = "{{ config(pre_hook='set spark.sql.shuffle.partitions = 3') }}"
 APPENDS = """
 {{ config(materialized='incremental', file_format='parquet',
@@ -164,6 +171,7 @@ class TestCommands:
             "hooked.sql": OF_NODE + COMMANDS,
             "appends.sql": APPENDS,
             "sums.sql": SUMS,
+            "of_builder.py": ZONE_OF_BUILDER,
         }
 
     def test_leave_no_change_of_their_hooks_to_the_next_one(
@@ -172,15 +180,17 @@ class TestCommands:
         before = spark.conf.get("spark.sql.session.timeZone"), spark.catalog.currentDatabase()
         for step, hooked, sum_of_all in ((1, True, 1), (2, True, 1 + 8 + 2), (3, False, 22)):
             run = dbt("run", step=step, hooked=hooked)
-            for name in ("plain", "hooked", "appends", "sums"):
+            for name in ("plain", "hooked", "appends", "sums", "of_builder"):
                 assert run.status(name) == "success", run.message(name)
             found = ("UTC", project.test_schema, 7) if hooked else (*before, 0)
             for name in ("plain", "hooked"):
                 assert table(name).rows("zone", "schema", "id") == [found]
+            assert table("of_builder").rows() == [found[:1]]
             assert table("sums").rows("int(n)") == [(sum_of_all,)]
             assert not spark.catalog.tableExists("of_the_command")
             after = spark.conf.get("spark.sql.session.timeZone"), spark.catalog.currentDatabase()
             assert after == before
+            assert SparkSession.builder.getOrCreate() is spark
 
 
 OF_HOOK = "insert overwrite table {{ target.schema }}.of_hook select 20 as n, 2 as p"

@@ -359,8 +359,7 @@ def _use_copy(connection: Connection) -> None:
         if handle.session is not handle.shared:
             _copies[connection.name] = handle.session
             if connection.name == _COMMAND_CONNECTION:
-                # The next command has to find what the hooks of this one write.
-                _after_command.callback(handle.refresh_shared, None)
+                _after_command.enter_context(handle.as_session_of_command())
 
 
 def _open_session(credentials: DeltaWidenCredentials) -> SessionConnection:

@@ -123,8 +123,8 @@ class SessionJob(PythonJobHelper):
         try:
             use_functions_of(connection.session)
             with ExitStack() as kept:
-                # `SparkSession.builder.getOrCreate()` in the code returns the shared one.
-                for session in {connection.session, connection.shared}:
+                # `SparkSession.builder.getOrCreate()` in the code returns that of the command.
+                for session in {connection.session, connection.of_command}:
                     kept.enter_context(refused_settings_kept(session))
                 exec(compile(compiled_code, self._file, "exec"), names)
         except DbtRuntimeError:

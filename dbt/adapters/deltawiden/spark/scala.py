@@ -9,8 +9,8 @@ it was tried: on ``ALL`` of them, or on the ``LATER`` ones, which have every kin
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 from py4j.protocol import Py4JError
@@ -43,6 +43,17 @@ def clone_session(session: SparkSession) -> SparkSession:
         with suppress(Py4JError):
             getattr(_variables(taken), "$plus$plus$eq")(_variables(given))
     return copy
+
+
+@contextmanager
+def returned_by_builder(session: SparkSession) -> Iterator[None]:
+    """Let ``SparkSession.builder.getOrCreate()`` return a session. Tried on Spark 4.1.4."""
+    builds: Any = SparkSession
+    before, builds._instantiatedSession = builds._instantiatedSession, session
+    try:
+        yield
+    finally:
+        builds._instantiatedSession = before
 
 
 def _variables(catalogs: Java) -> Java:

@@ -22,6 +22,7 @@ from dbt.adapters.deltawiden.spark.scala import (
     analysed_plan,
     clone_session,
     restore_active_session,
+    returned_by_builder,
     set_active_session,
 )
 from dbt.adapters.deltawiden.sql.literals import literal
@@ -102,6 +103,14 @@ class SessionConnection(SparkConnectionWrapper):
     def _copy(self) -> SparkSession:
         self._has_copied = True
         return clone_session(self.session)
+
+    @contextlib.contextmanager
+    def as_session_of_command(self) -> Iterator[None]:
+        """Let Python models find this session by PySpark's builder, until the block ends."""
+        with returned_by_builder(self.session):
+            yield
+        # The next command has to find what the hooks of this one have written.
+        self.refresh_shared(None)
 
     def refresh_shared(self, iceberg_table: str | None) -> None:
         """Let the shared sessions find what was written in copies of them, if there were any.
