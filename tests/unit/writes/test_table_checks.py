@@ -7,6 +7,7 @@ import pytest
 from dbt.adapters.spark.relation import SparkRelation
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
+from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.widening.backfill import FillColumns
@@ -90,6 +91,14 @@ ADDED = StructField("region", StringType())
         ({"strategy": "replace_where", "predicates": ("region = 'eu'",)}, "incremental_predicates"),
         ({"strategy": "merge", "unique_key": ("id",), "predicates": ("region = 'eu'",)}, ""),
         ({"strategy": "append", "unique_key": ("region",)}, ""),
+        (
+            {
+                "strategy": "merge",
+                "unique_key": ("region",),
+                "merge_clauses": MergeClauses(not_matched_by_source_action="delete"),
+            },
+            "",
+        ),
         ({"strategy": "merge", "unique_key": ("regions",)}, ""),
         (
             {"strategy": "microbatch", "event_time": "region", "is_written_by_project": True},

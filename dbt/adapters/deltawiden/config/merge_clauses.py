@@ -50,6 +50,12 @@ class MergeClauses:
         )
 
     @property
+    def deletes_others(self) -> bool:
+        """Whether the MERGE deletes each row of the table that matches no row of the model."""
+        action = self.not_matched_by_source_action.strip().lower()
+        return action == "delete" and not self.not_matched_by_source_condition
+
+    @property
     def assignments(self) -> str:
         """The assignments of ``not_matched_by_source_action``. Empty if it is not an update."""
         return assignments_of(self.not_matched_by_source_action)
