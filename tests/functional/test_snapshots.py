@@ -756,6 +756,8 @@ class TestDeletionsOfDbtDatabricks:
             run = dbt("snapshot", ids=ids, ansi=ansi)
             assert run.status("recorded") == "success", run.message("recorded")
             assert sorted(recorded.rows("id", "dbt_is_deleted")) == sorted(versions)
+        views = recorded.spark.sql("show views").collect()
+        assert [row.viewName for row in views if "_compared" in row.viewName] == []
         assert recorded.types["dbt_is_deleted"] == "boolean"
         current = [
             row[:2]

@@ -71,8 +71,8 @@
 {% macro _deltawiden_run_snapshot_write(plan, strategy, target_relation, columns) %}
   {%- set source = _deltawiden_snapshot_source(plan, columns.values() | map('lower') | list) -%}
   {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
-  {%- set staging = _deltawiden_snapshot_staging(
-      strategy, source, _deltawiden_snapshot_compared(plan, target_relation, columns)) -%}
+  {%- set compared = _deltawiden_snapshot_compared(plan, target_relation, columns) -%}
+  {%- set staging = _deltawiden_snapshot_staging(strategy, source, compared) -%}
   {%- set rows = adapter.staged_rows_sql(context, staging, target_relation, plan) -%}
   {%- set inserted, undeleted, wanted = [], [], '' -%}
   {%- for column in plan.write.columns -%}
@@ -93,6 +93,7 @@
   {%- call statement('main') -%}
     {{ snapshot_merge_sql(target_relation, rows, inserted + undeleted) }}
   {%- endcall -%}
+  {%- do adapter.drop_relation(compared) if compared is not sameas target_relation -%}
 {% endmacro %}
 
 
