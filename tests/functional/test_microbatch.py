@@ -281,12 +281,15 @@ class TestPredicates:
             "merged.sql": model(f"{day}, \"lower(day) >= '2024' -- all\"]"),
             "in_days.sql": in_days,
             "other.sql": model("batch_size='day', incremental_predicates='n = 1'"),
+            "first.sql": model("batch_size='day', incremental_predicates='n = 5'"),
         }
 
     def test_keep_the_other_rows_of_a_batch(self, project, table):
         run = dbt("run", *DAYS)
         for name in (*self.NAMES, "in_days", "other"):
             assert run.status(name) == "success", run.message(name)
+        # The next run of a batch would keep such a row of the batch that creates the table.
+        assert "that incremental_predicates do not select: n = 5." in run.message("first")
         both = sorted([(n, 1) for n in MOMENTS] + [(n, 2) for n in SECOND])
         before = {name: table(name).version for name in self.NAMES}
         for _ in range(2):

@@ -15,6 +15,7 @@ MERGE = {"materialized": "incremental", "incremental_strategy": "merge", "unique
 MICROBATCH = {"materialized": "incremental", "incremental_strategy": "microbatch"}
 REPLACE = {"materialized": "incremental", "incremental_strategy": "replace_where"}
 DELETE_INSERT = {"materialized": "incremental", "incremental_strategy": "delete+insert"}
+BATCHES = {"materialized": "incremental", "incremental_strategy": "microbatch", "event_time": "at"}
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,10 @@ def test_a_configuration_that_the_strategy_can_follow_has_no_problem(config: dic
         (REPLACE, "incremental_predicates: replace_where needs"),
         ({**REPLACE, "predicates": "a", "file_format": "parquet"}, "got file_format 'parquet'"),
         (DELETE_INSERT, "unique_key: delete+insert needs"),
+        (
+            {**BATCHES, "file_format": "iceberg", "predicates": ["tenant = 1"]},
+            "incremental_predicates: Iceberg replaces whole files",
+        ),
         ({**MERGE, "incremental_strategy": "Merge"}, "incremental strategy provided: Merge"),
         ({**MERGE, "file_format": "parquet"}, "choose this strategy when file_format is set to"),
         ({**MERGE, "file_format": "avro"}, "Invalid file format provided: avro"),

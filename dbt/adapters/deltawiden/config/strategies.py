@@ -155,6 +155,11 @@ def _statement_problems(config: Mapping[str, Any], strategy: str) -> Iterator[st
             "incremental_predicates: replace_where needs the condition for the rows to replace. "
             "To add rows only, use incremental_strategy: append."
         )
+    if strategy == MICROBATCH and file_format == "iceberg" and configured_predicates(config):
+        yield (
+            "incremental_predicates: Iceberg replaces whole files, so a microbatch model replaces "
+            "all rows of a batch. Remove the conditions, or set file_format: delta."
+        )
 
 
 def only_of_delta(strategy: str, file_format: str) -> str:

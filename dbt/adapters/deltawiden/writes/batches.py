@@ -1,6 +1,7 @@
 """The batch of a microbatch model, and the checks of its rows and partitions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dbt.adapters.spark.relation import SparkRelation
@@ -11,16 +12,20 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once
 from dbt.adapters.deltawiden.writing.columns import WrittenColumn
-from dbt.adapters.deltawiden.writing.replacement import Batch, read_batch
+from dbt.adapters.deltawiden.writing.replacement import Batch, ReplaceWhere, read_batch
 
 
 def batch_of_model(
-    columns: Iterable[WrittenColumn], config: Any, model: Mapping[str, Any]
+    columns: Sequence[WrittenColumn],
+    config: Any,
+    model: Mapping[str, Any],
+    predicates: Sequence[str],
 ) -> Batch:
     """Return the batch that a run of a microbatch model writes: ``read_batch``."""
     limits = model["batch"]
     start, end = limits["event_time_start"], limits["event_time_end"]
-    return read_batch(columns, config.get("event_time"), start, end)
+    batch = read_batch(columns, config.get("event_time"), start, end)
+    return replace(batch, also=ReplaceWhere(predicates, columns)) if predicates else batch
 
 
 def require_partitions(spec: ModelSpec) -> None:
@@ -33,13 +38,15 @@ def require_partitions(spec: ModelSpec) -> None:
         )
 
 
-def batch_checked_sql(schema: StructType, config: Any, model: Mapping[str, Any]) -> str:
+def batch_checked_sql(
+    schema: StructType, config: Any, model: Mapping[str, Any], predicates: Sequence[str]
+) -> str:
     """Render the columns of the query for a new table, failing if a row is outside of the batch.
 
     The table's next batches would delete such a row, or store it a second time.
     """
     columns = [WrittenColumn(field.name, field.dataType, field) for field in schema.fields]
-    batch = batch_of_model(columns, config, model)
+    batch = batch_of_model(columns, config, model, predicates)
     return ", ".join(
         batch.checked_sql(config.model.name) if name == batch.column else quote(name)
         for name in schema.names

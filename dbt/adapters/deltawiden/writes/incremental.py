@@ -282,9 +282,7 @@ class TableWrites:
             return ReplaceWhere(spec.predicates, columns)
         if spec.strategy != MICROBATCH:
             return None
-        batch = batch_of_model(columns, context["config"], context["model"])
-        if spec.predicates:
-            batch = replace(batch, also=ReplaceWhere(spec.predicates, columns))
+        batch = batch_of_model(columns, context["config"], context["model"], spec.predicates)
         if not (write.existing.is_delta or write.existing.is_iceberg):
             refuse_shared_partitions(
                 self._backend, batch, spec.partition_by, write.source, write.target

@@ -130,7 +130,9 @@ class NewTables:
         if spec.file_format not in (DELTA, "iceberg") and not spec.is_written_by_project:
             require_partitions(spec)
         schema = self._backend.schema_to_check(query)
-        return select_from(batch_checked_sql(schema, context["config"], context["model"]), query)
+        predicates = () if spec.is_written_by_project else spec.predicates
+        checked = batch_checked_sql(schema, context["config"], context["model"], predicates)
+        return select_from(checked, query)
 
     def _with_partitions_checked(self, query: str, table: SparkRelation, spec: ModelSpec) -> str:
         columns = columns_named(spec.partition_by)
