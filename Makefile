@@ -206,8 +206,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 33041
-SQL_LINES := 1081
+PYTHON_LINES := 33091
+SQL_LINES := 1082
 MODULE_LINES := 400
 
 .PHONY: weight
