@@ -27,17 +27,27 @@ def unread_values(
     Args:
         is_own: whether the project or a package has its own macro of a name.
     """
-    kind, optimize = config.get("materialized"), config.get("optimize")
-    if kind in TABLES and is_set(optimize) and optimize != AFTER_RUN:
+    yield from _optimize(config)
+    yield from _header(config, is_own)
+    yield from _of_databricks(config)
+    yield from _protecting(config, columns or {})
+
+
+def _optimize(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    value = config.get("optimize")
+    if config.get("materialized") in TABLES and is_set(value) and value != AFTER_RUN:
         yield (
             "optimize",
-            f"{problem('optimize', optimize, AFTER_RUN)}. The value is ignored: it runs no "
-            "OPTIMIZE",
+            f"{problem('optimize', value, AFTER_RUN)}. The value is ignored: it runs no OPTIMIZE",
             "If a macro of the project reads this key, give the key another name. If OPTIMIZE is "
             f"to run after the model, set optimize: {AFTER_RUN}",
         )
-    yield from _of_databricks(config)
-    header = str(config.get("sql_header") or "")
+
+
+def _header(
+    config: Mapping[str, Any], is_own: Callable[[str], bool]
+) -> Iterator[tuple[str, str, str]]:
+    kind, header = config.get("materialized"), str(config.get("sql_header") or "")
     own = (*_RENDER, *(f"materialization_{kind}_{of}" for of in ("deltawiden", "spark")))
     # A macro can render nothing but comments for this adapter.
     is_empty = re.fullmatch(rf"(?:{GAP}|;)*", f"{header}\n", re.DOTALL)
@@ -48,16 +58,16 @@ def unread_values(
             "If the model needs the statement, run it in a pre_hook: that runs in the same "
             "session, before the model",
         )
-    if kind in (*TABLES, "seed"):
-        yield from _unprotected(config, columns or {})
 
 
-def _unprotected(config: Mapping[str, Any], columns: Columns) -> Iterator[tuple[str, str, str]]:
+def _protecting(config: Mapping[str, Any], columns: Columns) -> Iterator[tuple[str, str, str]]:
     """Yield the keys of dbt-databricks that would protect rows and values.
 
     Source:
         relation_configs/row_filter.py and column_mask.py of dbt-databricks 1.12.4
     """
+    if config.get("materialized") not in (*TABLES, "seed"):
+        return
     if is_set(config.get("row_filter")):
         yield (
             "row_filter",
