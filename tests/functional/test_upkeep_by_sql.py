@@ -4,6 +4,7 @@ import contextlib
 from functools import partial
 from types import SimpleNamespace
 
+import agate
 import pytest
 from dbt.adapters.spark.relation import SparkRelation
 
@@ -13,6 +14,7 @@ from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze_table
 from dbt.adapters.deltawiden.operations.maintenance.optimize import optimize_table
 from dbt.adapters.deltawiden.operations.maintenance.table import run_on_each_table
 from dbt.adapters.deltawiden.operations.maintenance.vacuum import Vacuum, vacuum_table
+from dbt.adapters.deltawiden.spark.session_connection import SessionConnection
 
 CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
@@ -23,15 +25,16 @@ def ran():
 
 
 @pytest.fixture
-def backend(project, ran):
+def backend(project, ran, spark):
     """The backend of a server, over the session of the test."""
 
     def execute(statement: str, fetch: bool = False) -> tuple[None, SimpleNamespace]:
         ran.append(statement)
-        # This connection changes the session itself, not a copy.
-        with project.adapter.connection_named("master"):
-            result = project.adapter.execute(statement, fetch=True)
-        return None, SimpleNamespace(rows=list(result[1].rows))
+        # This cursor changes the session itself, not a copy.
+        cursor = SessionConnection(spark)
+        cursor.execute(statement)
+        rows = [agate.Row(row, row.__fields__) for row in cursor.fetchall()]
+        return None, SimpleNamespace(rows=rows)
 
     return SqlBackend(execute, lambda: None)
 

@@ -18,7 +18,6 @@ CHANGING = """
 @pytest.fixture
 def backend(project):
     """Statements alone, as on a Thrift server, with a session of their own."""
-    # This connection changes the session itself, not a copy.
     with project.adapter.connection_named("master"):
         handle = project.adapter._handle()
         with handle.with_setting("spark.sql.session.timeZone", "UTC"):
@@ -27,13 +26,16 @@ def backend(project):
 
 @pytest.mark.parametrize("own", [None, "team=a, b;c", '{"k": "it\'s"}', "007", "a`b\nc"])
 def test_is_restored(backend, own):
-    conf = backend._handle().session.conf
+    def metadata() -> str | None:
+        # With its first setting, the connection gets a copy of the session.
+        return backend._handle().session.conf.get(USER_METADATA, None)
+
     if own is not None:
-        conf.set(USER_METADATA, own)
+        backend._handle().session.conf.set(USER_METADATA, own)
     for changed_by in ("model.x.first", "model.x.second"):
         with backend.tagged_commits(changed_by):
-            assert json.loads(conf.get(USER_METADATA))["changed_by"] == changed_by
-        assert conf.get(USER_METADATA, None) == own
+            assert json.loads(metadata())["changed_by"] == changed_by
+        assert metadata() == own
 
 
 class TestCommentBehindStatements:
