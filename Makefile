@@ -19,7 +19,7 @@ demo: $(INSTALLED)  ## Real flights in a table that is widened, and the same wit
 # settings of Spark.
 TEST := $(BIN)/pytest -m 'not slow and not promise' --small-tables --durations=30
 FIRST_TESTS := tests/conformance tests/unit tests/walk $(wildcard tests/functional/test_[a-k]*.py tests/functional/test_lo*.py \
-	tests/functional/test_[vw]*.py)
+	tests/functional/test_table_fo*.py tests/functional/test_[vw]*.py)
 SECOND_TESTS := tests/readers $(filter-out $(FIRST_TESTS),$(wildcard tests/functional/test_*.py))
 SECOND_LOG := .pytest_second.log
 # Half of the time: other states of tables, settings, writers and processes.

@@ -117,6 +117,7 @@ class TestCheckpointsWithoutTextsOfStatistics:
         assert run.status("models") == "success", run.message("models")
         assert_found(table("models"), "x", "s.`x.y`", "m['k']")
 
+    @pytest.mark.slow
     def test_let_a_person_widen_the_column(self, refused, table):
         changes = {"x": "double", "s.`x.y`": "double", "m.value": "double"}
         run = operation("widen_columns", table("by_hand"), columns=changes)

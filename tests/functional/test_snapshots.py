@@ -621,7 +621,9 @@ class TestAHardDeletesThatChanges:
             for name, more in (("switched", ""), ("switched_with_end", end), ("given_column", ""))
         }
 
-    @pytest.mark.parametrize("name", ["switched", "switched_with_end"])
+    @pytest.mark.parametrize(
+        "name", [pytest.param("switched", marks=pytest.mark.slow), "switched_with_end"]
+    )
     def test_loses_no_deletion(self, project, table, spark, name):
         def run(ids, deletes):
             return dbt("snapshot", "--select", name, ids=ids, deletes=deletes)
@@ -740,7 +742,7 @@ class TestDeletionsOfDbtDatabricks:
     def snapshots(self):
         return {"recorded.sql": RECORDED}
 
-    @pytest.mark.parametrize("ansi", ["true", "false"])
+    @pytest.mark.parametrize("ansi", ["true", pytest.param("false", marks=pytest.mark.slow)])
     def test_stay_booleans(self, project, table, ansi: str):
         recorded = table("recorded")
         recorded.spark.sql(f"drop table if exists {recorded.name}")
