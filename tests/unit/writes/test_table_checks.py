@@ -99,6 +99,15 @@ ADDED = StructField("region", StringType())
             },
             "",
         ),
+        # A snapshot can have the key of its folder. Its MERGE does not read it.
+        (
+            {
+                "strategy": "",
+                "unique_key": ("region",),
+                "merge_clauses": MergeClauses(not_matched_by_source_action="delete"),
+            },
+            "unique_key",
+        ),
         ({"strategy": "merge", "unique_key": ("regions",)}, ""),
         (
             {"strategy": "microbatch", "event_time": "region", "is_written_by_project": True},

@@ -156,7 +156,10 @@ def refused_condition(spec: ModelSpec, write: Write, snapshot: TableSnapshot) ->
 
 def refused_new_keys(spec: ModelSpec, plan: Plan, backend: SqlBackend) -> Iterator[Refusal]:
     """Refuse to add a column by which the write finds rows: the rows that exist have null there."""
-    if spec.strategy != MERGE if spec.is_written_by_project else spec.merge_clauses.deletes_others:
+    if spec.is_written_by_project and spec.strategy != MERGE:
+        return
+    deletes_others = spec.strategy == MERGE and spec.merge_clauses.deletes_others
+    if deletes_others and not spec.is_written_by_project:
         return
     filled = {
         name.lower()
