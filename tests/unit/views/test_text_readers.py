@@ -16,7 +16,8 @@ from pyspark.sql.types import (
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.types import parse_type
-from dbt.adapters.deltawiden.views.text_readers import nodes_after, text_readers
+from dbt.adapters.deltawiden.views.graph import nodes_after
+from dbt.adapters.deltawiden.views.text_readers import text_readers
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.steps import AlterTypes
 from dbt.adapters.deltawiden.writes.model_views import readers_texts

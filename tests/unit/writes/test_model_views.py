@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dbt.adapters.deltawiden.views.finder import view_models
 from dbt.adapters.deltawiden.views.stale_views import View
 from dbt.adapters.deltawiden.writes import model_views
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
@@ -12,15 +13,22 @@ from dbt.adapters.deltawiden.writes.model_views import ModelViews
 TABLE = "model.p.orders"
 
 
-def view_model(name: str, *reads: str) -> dict[str, Any]:
+def view_model(name: str, *reads: str, database: str | None = None) -> dict[str, Any]:
     return {
         "name": name,
         "alias": name,
+        "database": database,
         "schema": "s",
         "resource_type": "model",
         "config": {"materialized": "view"},
         "depends_on": {"nodes": list(reads)},
     }
+
+
+def test_the_schema_of_a_view_in_both_names_means_no_catalog_as_in_its_relation():
+    databases = (None, "s", "spark_catalog", "lake")
+    paths = [next(iter(view_models([view_model("V", database=each)]))) for each in databases]
+    assert paths == [("s", "v"), ("s", "v"), ("s", "v"), ("lake", "s", "v")]
 
 
 def test_only_a_view_that_comes_after_the_table_is_made_again(monkeypatch: pytest.MonkeyPatch):

@@ -29,10 +29,10 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     folded,
     parse_path,
     path_sql,
-    read_name,
     without_session_catalog,
 )
 from dbt.adapters.deltawiden.sql.queries import mentions
+from dbt.adapters.deltawiden.views.graph import materialization, node_path
 from dbt.adapters.deltawiden.views.stale_views import (
     LossyCast,
     View,
@@ -332,14 +332,7 @@ def _view(name: Path, types: ViewTypes) -> View:
 def view_models(nodes: Iterable[Mapping[str, Any]]) -> dict[Path, str]:
     """Return the name of each of dbt's models that is a view, by ``View.shown`` in lower case."""
     return {
-        _view_name(node): str(node["name"])
+        folded(without_session_catalog(node_path(node))): str(node["name"])
         for node in nodes
-        if node.get("resource_type") == "model"
-        and (node.get("config") or {}).get("materialized") == "view"
+        if materialization(node) == "view"
     }
-
-
-def _view_name(node: Mapping[str, Any]) -> Path:
-    parts = [str(part) for part in (node.get("database"), node["schema"]) if part]
-    path = [name for part in parts for name in read_name(part)]
-    return folded(without_session_catalog((*path, str(node["alias"]))))

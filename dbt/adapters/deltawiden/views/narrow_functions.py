@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
+from dbt.adapters.deltawiden.views.graph import depends_on
 from dbt.adapters.deltawiden.writing.store_assignment import StoreAssignment, store_assignment
 
 _TYPE = re.compile(r"\w+(?:\s*\([\d\s,]*\))?")
@@ -40,8 +41,7 @@ def narrow_functions(
     functions: Mapping[str, Any] = graph.get("functions", {})
     called, left = functions.keys() & readers.keys(), list(readers.values())
     while left:
-        parents = (left.pop().get("depends_on") or {}).get("nodes", ())
-        new = functions.keys() & set(parents) - called
+        new = functions.keys() & set(depends_on(left.pop())) - called
         called |= new
         left += [functions[each] for each in new]
     for function in (functions[each] for each in sorted(called)):

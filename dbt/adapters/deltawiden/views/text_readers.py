@@ -5,7 +5,7 @@ row from before, although the key's own type is the same.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from pyspark.sql.types import (
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.identifiers import path_text
 from dbt.adapters.deltawiden.sql.types import type_text
+from dbt.adapters.deltawiden.views.graph import direct_readers, keeps_rows
 from dbt.adapters.deltawiden.widening.blockers import changes_text
 
 # Functions of Spark, and macros such as dbt.type_string, generate_surrogate_key and hash_columns.
@@ -82,42 +83,6 @@ def _do(node: Mapping[str, Any], changes: Iterable[TypeChange]) -> list[str]:
     if node["resource_type"] == "model" and node["config"].get("full_refresh") is not False:
         do.append(f"dbt run --full-refresh --select {node['name']}")
     return do
-
-
-def nodes_after(unique_id: str, graph: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the nodes and functions that read a node, directly or through others, by unique id."""
-    nodes = {**graph.get("nodes", {}), **graph.get("functions", {})}
-    return readers_of(unique_id, nodes, direct_readers(nodes))
-
-
-def readers_of(
-    unique_id: str,
-    nodes: Mapping[str, Any],
-    readers: Mapping[str, Sequence[str]],
-    through: Callable[[Any], bool] = lambda _: True,
-) -> dict[str, Any]:
-    """Return the nodes that read a node, by ``direct_readers``, also through some of these."""
-    found, left = set[str](), [unique_id]
-    while left:
-        new = set(readers.get(left.pop(), ())) - found
-        found |= new
-        left += (each for each in new if through(nodes[each]))
-    return {each: nodes[each] for each in sorted(found)}
-
-
-def direct_readers(nodes: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the unique ids of the nodes that read each node."""
-    readers: dict[str, list[str]] = {}
-    for reader, node in nodes.items():
-        for parent in (node.get("depends_on") or {}).get("nodes", ()):
-            readers.setdefault(parent, []).append(reader)
-    return readers
-
-
-def keeps_rows(node: Mapping[str, Any]) -> bool:
-    """Return whether the rows of a model or snapshot stay in its table from run to run."""
-    made_again = (node.get("config") or {}).get("materialized") in ("view", "table", "ephemeral")
-    return node.get("resource_type") in ("model", "snapshot") and not made_again
 
 
 def _used(node: Mapping[str, Any], changes: Iterable[TypeChange]) -> dict[TypeChange, str]:

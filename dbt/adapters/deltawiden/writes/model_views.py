@@ -13,6 +13,7 @@ from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.errors import UP_CAST
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, parse_path, path_text
 from dbt.adapters.deltawiden.views.finder import ViewFinder, view_models
+from dbt.adapters.deltawiden.views.graph import depends_on, nodes_after
 from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
 from dbt.adapters.deltawiden.views.stale_views import (
     View,
@@ -20,7 +21,7 @@ from dbt.adapters.deltawiden.views.stale_views import (
     other_columns_text,
     widened_text,
 )
-from dbt.adapters.deltawiden.views.text_readers import nodes_after, text_readers
+from dbt.adapters.deltawiden.views.text_readers import text_readers
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
@@ -161,8 +162,7 @@ def _old_names_text(plan: Plan, unique_id: str, graph: Mapping[str, Any]) -> str
     found = [
         str(node["name"])
         for node in graph.get("nodes", {}).values()
-        if unique_id in (node.get("depends_on") or {}).get("nodes", ())
-        and pattern.search(node.get("raw_code") or "")
+        if unique_id in depends_on(node) and pattern.search(node.get("raw_code") or "")
     ]
     names = f"{plan.table}: an old name ({', '.join(old)}) is still in the text of "
     return names + ", ".join(sorted(found)) if found else ""

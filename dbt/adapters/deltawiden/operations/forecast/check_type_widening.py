@@ -15,17 +15,14 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     made_again_planned,
     new_table_planned,
 )
-from dbt.adapters.deltawiden.operations.forecast.node_graph import (
-    NodeGraph,
-    materialization,
-    node_path,
-)
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_name
 from dbt.adapters.deltawiden.sql.queries import mentions
+from dbt.adapters.deltawiden.views.graph import materialization, node_path
 
 
 def check_type_widening(

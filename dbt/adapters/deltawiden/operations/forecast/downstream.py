@@ -34,12 +34,7 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     skipped_model,
     with_take_over,
 )
-from dbt.adapters.deltawiden.operations.forecast.node_graph import (
-    NodeGraph,
-    is_ephemeral,
-    materialization,
-    node_path,
-)
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.readers import reader_effects
 from dbt.adapters.deltawiden.operations.forecast.stale_views import (
@@ -51,6 +46,7 @@ from dbt.adapters.deltawiden.operations.result import OperationResult, with_prog
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, condition, message_of
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, without_session_catalog
+from dbt.adapters.deltawiden.views.graph import is_ephemeral, materialization, node_path
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 QUERY_NOT_KNOWN = (

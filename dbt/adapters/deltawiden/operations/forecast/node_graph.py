@@ -5,7 +5,8 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from dbt.adapters.deltawiden.operations.selection import RESOURCE_TYPES, Node
-from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
+from dbt.adapters.deltawiden.sql.identifiers import Path
+from dbt.adapters.deltawiden.views.graph import depends_on, is_ephemeral, node_path
 
 
 class NodeGraph:
@@ -70,27 +71,8 @@ class NodeGraph:
 
     def _depends_on(self, node: Node) -> Iterator[str]:
         """Yield the unique ids of what a node reads, also in the functions that it calls."""
-        for unique_id in (node.get("depends_on") or {}).get("nodes", ()):
+        for unique_id in depends_on(node):
             if unique_id in self._functions:
                 yield from self._depends_on(self._functions[unique_id])
             else:
                 yield unique_id
-
-
-def is_ephemeral(node: Node) -> bool:
-    """Return whether a node is an ephemeral model, which has no table or view."""
-    return materialization(node) == "ephemeral"
-
-
-def materialization(node: Node) -> str:
-    """Return the materialization of a node; its resource type if it is not a model."""
-    if node["resource_type"] != "model":
-        return str(node["resource_type"])
-    return str((node.get("config") or {}).get("materialized"))
-
-
-def node_path(node: Node) -> Path:
-    """Return the parts of the name of a node's table or view, as dbt renders it in a query."""
-    catalog, schema = node.get("database"), str(node["schema"])
-    parts = [catalog, schema] if catalog and catalog != schema else [schema]
-    return (*(name for part in parts for name in read_name(str(part))), str(node["alias"]))

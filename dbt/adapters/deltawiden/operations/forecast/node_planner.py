@@ -21,11 +21,7 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     new_table_planned,
     planned,
 )
-from dbt.adapters.deltawiden.operations.forecast.node_graph import (
-    NodeGraph,
-    materialization,
-    node_path,
-)
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
     own_columns,
     require_named_columns,
@@ -34,6 +30,7 @@ from dbt.adapters.deltawiden.operations.forecast.snapshot_output import (
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.queries import mentions
 from dbt.adapters.deltawiden.views.finder import ViewFinder
+from dbt.adapters.deltawiden.views.graph import materialization, node_path
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotPlanner

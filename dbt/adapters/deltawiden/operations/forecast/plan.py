@@ -15,10 +15,11 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     made_again_planned,
     new_table_planned,
 )
-from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, materialization
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
+from dbt.adapters.deltawiden.views.graph import materialization
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused
 
 

@@ -6,17 +6,18 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.forecast.effects import Effect, Kind, Outcome
-from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph, is_ephemeral
+from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.selection import Node, full_name
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName, side_by_side
-from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
-from dbt.adapters.deltawiden.views.text_readers import (
+from dbt.adapters.deltawiden.views.graph import (
     direct_readers,
+    is_ephemeral,
     keeps_rows,
     readers_of,
-    text_readers,
 )
+from dbt.adapters.deltawiden.views.narrow_functions import narrow_functions
+from dbt.adapters.deltawiden.views.text_readers import text_readers
 
 
 def reader_effects(

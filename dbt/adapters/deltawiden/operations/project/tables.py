@@ -15,7 +15,6 @@ from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, stra
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN
 from dbt.adapters.deltawiden.operations.forecast.model import LOSSY
-from dbt.adapters.deltawiden.operations.forecast.node_graph import materialization
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
@@ -33,6 +32,7 @@ from dbt.adapters.deltawiden.sql.identifiers import (
 from dbt.adapters.deltawiden.sql.queries import GAP, name_pattern
 from dbt.adapters.deltawiden.sql.types import type_text
 from dbt.adapters.deltawiden.views.finder import view_models
+from dbt.adapters.deltawiden.views.graph import materialization
 from dbt.adapters.deltawiden.views.stale_views import update_commands
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared
 from dbt.adapters.deltawiden.writes.model_query import hook_statements
