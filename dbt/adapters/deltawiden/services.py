@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from dbt.adapters.deltawiden import docs_catalog
+from dbt.adapters.deltawiden.config.materializations import TABLES
 from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_of
 from dbt.adapters.deltawiden.config.project_macros import NodeMacros
 from dbt.adapters.deltawiden.config.strategies import STRATEGIES
@@ -66,7 +67,7 @@ class AdapterServices(Services):
         # A test can store a column such as count(1), whose name Delta does not accept.
         if config.get("file_format") or config.model.resource_type != "test":
             config.model.config["file_format"] = file_format_of(config)
-        is_table = config.get("materialized") in ("table", "incremental", "snapshot", "seed")
+        is_table = config.get("materialized") in TABLES
         if is_table and config.get("file_format") == DeltaWidenConfig.file_format:
             check_has_delta()
         if getattr(config.model, "previous_batch_results", None):

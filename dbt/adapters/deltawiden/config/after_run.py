@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.deltawiden.config.materializations import QUERIED
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
 
@@ -12,9 +13,6 @@ AFTER_RUN = "after_run"
 SKIP_VARIABLES = ("DATABRICKS_SKIP_OPTIMIZE", "databricks_skip_optimize")
 """The variables with which dbt-databricks skips OPTIMIZE in a whole run,
 https://docs.getdbt.com/reference/resource-configs/databricks-configs."""
-
-TABLES = ("table", "incremental", "snapshot")
-"""The materializations after which OPTIMIZE can run."""
 
 
 def zorder_columns(config: Mapping[str, Any]) -> str | Sequence[str]:
@@ -42,7 +40,7 @@ def is_optimized(config: Mapping[str, Any], variables: Mapping[str, Any]) -> boo
 
 def optimize_problems(config: Mapping[str, Any]) -> list[str]:
     """Find values about OPTIMIZE that contradict each other: one line for each problem."""
-    if config.get("materialized") not in TABLES:
+    if config.get("materialized") not in QUERIED:
         return []  # Views of a folder can have the configuration of its tables.
     found = []
     zorder, zorder_by = config.get("zorder"), config.get("zorder_by")

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dbt.adapters.deltawiden.config.materializations import TABLES
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, read_names
 from dbt.adapters.deltawiden.warnings import warn_once
 
-_TABLES = ("table", "incremental", "snapshot", "seed")
 _INSTEAD = "use liquid_clustered_by: [columns], or remove clustered_by"
 
 
@@ -45,7 +45,7 @@ def clustering_problems(config: Mapping[str, Any]) -> list[str]:
         Delta's errors DELTA_CLUSTER_BY_WITH_PARTITIONED_BY and DELTA_CLUSTER_BY_WITH_BUCKETING;
         Spark's UNSUPPORTED_PARTITION_TRANSFORM for the other formats
     """
-    is_table = config.get("materialized") in _TABLES
+    is_table = config.get("materialized") in TABLES
     return list(_clustering_problems(config)) if is_table and read_clustering(config) else []
 
 
@@ -77,7 +77,7 @@ def warn_without_effect(config: Mapping[str, Any], name: str) -> None:
     It is not an error, because dbt-spark ignores ``clustered_by`` without ``buckets``, and because
     no statement on an existing table has buckets in it.
     """
-    if config.get("materialized") not in _TABLES or not _is_delta(config):
+    if config.get("materialized") not in TABLES or not _is_delta(config):
         return
     texts = []
     if config.get("clustered_by"):

@@ -50,6 +50,7 @@ _OF_THE_METASTORE = ("path", "serialization.format")
 
 def option_problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Find options of a model with which it is not known what Spark reads from its files."""
+    # A snapshot can have none of these formats.
     is_written = config.get("materialized") in ("table", "incremental")
     if is_written and read_policy(config).on_lossy_write is OnLossyWrite.ERROR:
         options = config.get("options") or {}

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dbt.adapters.deltawiden.config.materializations import NO_TABLE
 from dbt.adapters.deltawiden.sql.identifiers import Path
 
 LOCATION_KEYS = ("location_root", "include_full_name_in_path", "owns_location")
@@ -17,7 +18,6 @@ _URI = re.compile(
 )
 # Names of one file system: https://hadoop.apache.org/docs/stable/hadoop-aws/tools/hadoop-aws/
 _SAME_SCHEMES = {"file": "", "s3a": "s3", "s3n": "s3"}
-_WITHOUT_TABLE = ("view", "ephemeral")
 
 
 def is_absolute(folder: str) -> bool:
@@ -50,7 +50,7 @@ def table_folder(config: Any, schema: Path, alias: str) -> str | None:
 
 def has_table(config: Any) -> bool:
     """Return whether a node has a table, as far as its materialization is known."""
-    return config.get("materialized") not in _WITHOUT_TABLE
+    return config.get("materialized") not in NO_TABLE
 
 
 @dataclass(frozen=True)

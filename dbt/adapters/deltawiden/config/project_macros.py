@@ -7,6 +7,8 @@ from typing import Any
 
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 
+from dbt.adapters.deltawiden.config.materializations import STORE_NO_VALUES
+
 BUILT_IN = ("dbt", "dbt_spark", "dbt_deltawiden")
 """The packages of dbt, dbt-spark and this adapter."""
 
@@ -18,9 +20,6 @@ STAGING_MACROS = ("snapshot_staging_table", "snapshot_get_time")
 """The macros that add to the values of a snapshot's query after these have been checked."""
 
 _PREFIXES = ("deltawiden__", "spark__", "default__")
-STORE_NO_VALUES = ("view", "ephemeral", "function", "test", "unit")
-"""The materializations of dbt that store no rows of a node."""
-
 CREATE_MACROS = ("create_table_as", "tblproperties_clause")
 """The macros that decide which properties a new table has."""
 

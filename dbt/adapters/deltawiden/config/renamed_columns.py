@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.deltawiden.config.declared_columns import Columns
+from dbt.adapters.deltawiden.config.materializations import MADE_AGAIN
 from dbt.adapters.deltawiden.config.merge_clauses import assignments_of, read_merge_clauses
 from dbt.adapters.deltawiden.config.policy import problem
 from dbt.adapters.deltawiden.sql.identifiers import (
@@ -59,7 +60,7 @@ def rename_problems(config: Mapping[str, Any], columns: Columns | None = None) -
 
     There are none for a node that each run makes again: nothing is renamed then.
     """
-    if config.get("materialized") in ("table", "view"):
+    if config.get("materialized") in MADE_AGAIN:
         return []
     return list(_problems(list(_lines(config, columns or {})), config))
 

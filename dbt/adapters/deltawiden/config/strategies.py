@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.deltawiden.config.declared_columns import is_contract_enforced
+from dbt.adapters.deltawiden.config.materializations import KEEP_ROWS
 from dbt.adapters.deltawiden.config.merge_clauses import (
     CLAUSE_KEYS,
     MergeClauses,
@@ -181,7 +182,7 @@ BACKFILL = "backfill_new_columns"
 def backfill_problems(config: Mapping[str, Any]) -> Iterator[str]:
     """Find what keeps a model's new columns from getting values: one line for each problem."""
     kind = config.get("materialized")
-    if not config.get(BACKFILL) or kind not in ("incremental", "snapshot"):
+    if not config.get(BACKFILL) or kind not in KEEP_ROWS:
         return
     if kind == "snapshot":
         yield problem(BACKFILL, True, "false for a snapshot: no query returns its old versions")

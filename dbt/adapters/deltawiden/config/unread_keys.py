@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.deltawiden.config.after_run import AFTER_RUN, TABLES
+from dbt.adapters.deltawiden.config.after_run import AFTER_RUN
 from dbt.adapters.deltawiden.config.declared_columns import Columns
+from dbt.adapters.deltawiden.config.materializations import QUERIED, TABLES
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import is_set, problem
 from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.warnings import warn_once
 
-_OF_QUERIES = ("table", "view", "incremental", "snapshot")
 _RENDER = ("create_table_as", "create_view_as", "get_merge_sql")
 """The macros in which a project can render a header."""
 
@@ -35,7 +35,7 @@ def unread_values(
 
 def _optimize(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     value = config.get("optimize")
-    if config.get("materialized") in TABLES and is_set(value) and value != AFTER_RUN:
+    if config.get("materialized") in QUERIED and is_set(value) and value != AFTER_RUN:
         yield (
             "optimize",
             f"{problem('optimize', value, AFTER_RUN)}. The value is ignored: it runs no OPTIMIZE",
@@ -51,7 +51,7 @@ def _header(
     own = (*_RENDER, *(f"materialization_{kind}_{of}" for of in ("deltawiden", "spark")))
     # A macro can render nothing but comments for this adapter.
     is_empty = re.fullmatch(rf"(?:{GAP}|;)*", f"{header}\n", re.DOTALL)
-    if kind in _OF_QUERIES and not is_empty and not any(map(is_own, own)):
+    if kind in (*QUERIED, "view") and not is_empty and not any(map(is_own, own)):
         yield (
             "sql_header",
             f"sql_header: {header.strip()!r} is not run, as with dbt-spark",
@@ -66,7 +66,7 @@ def _protecting(config: Mapping[str, Any], columns: Columns) -> Iterator[tuple[s
     Source:
         relation_configs/row_filter.py and column_mask.py of dbt-databricks 1.12.4
     """
-    if config.get("materialized") not in (*TABLES, "seed"):
+    if config.get("materialized") not in TABLES:
         return
     if is_set(config.get("row_filter")):
         yield (
@@ -88,7 +88,7 @@ def _of_databricks(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the keys of dbt-databricks that have no effect."""
     kind, applies = config.get("materialized"), "incremental_apply_config_changes"
     has_format = str(config.get("table_format")).lower() == "iceberg"
-    if kind in TABLES and has_format and file_format_of(config) == DELTA:
+    if kind in QUERIED and has_format and file_format_of(config) == DELTA:
         yield (
             "table_format",
             "table_format: iceberg has no effect: the table is Delta's, and nothing in it is for "

@@ -8,6 +8,7 @@ from dbt.adapters.deltawiden.config.after_run import optimize_problems
 from dbt.adapters.deltawiden.config.clustering import clustering_problems, warn_without_effect
 from dbt.adapters.deltawiden.config.file_options import option_problems
 from dbt.adapters.deltawiden.config.location import LOCATION_KEYS, is_absolute
+from dbt.adapters.deltawiden.config.materializations import KEEP_ROWS, STORE_NO_VALUES
 from dbt.adapters.deltawiden.config.merge_clauses import is_action, is_flag
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
 from dbt.adapters.deltawiden.config.policy import (
@@ -18,7 +19,6 @@ from dbt.adapters.deltawiden.config.policy import (
     problem,
     read_policy,
 )
-from dbt.adapters.deltawiden.config.project_macros import STORE_NO_VALUES
 from dbt.adapters.deltawiden.config.renamed_columns import Columns, rename_problems
 from dbt.adapters.deltawiden.config.strategies import BACKFILL, backfill_problems, strategy_problems
 from dbt.adapters.deltawiden.config.unread_keys import warn_of_unread
@@ -215,7 +215,7 @@ def _idle_problems(config: Mapping[str, Any]) -> Iterator[str]:
     if kind == "incremental" and config.get(BACKFILL) and not policy.adds:
         adding = "append_new_columns or sync_all_columns"
         yield problem(BACKFILL, True, f"true with on_schema_change: {adding}, which add columns")
-    if kind not in ("incremental", "snapshot") or not policy.type_widening:
+    if kind not in KEEP_ROWS or not policy.type_widening:
         return
     properties = {key.lower(): value for key, value in (config.get("tblproperties") or {}).items()}
     if property_text(properties.get(TYPE_WIDENING_PROPERTY.lower(), "")).lower() == "false":

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.deltawiden.config.materializations import MADE_AGAIN
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 
 
@@ -27,7 +28,7 @@ def materialization(node: Mapping[str, Any]) -> str:
 
 def keeps_rows(node: Mapping[str, Any]) -> bool:
     """Return whether the rows of a model or snapshot stay in its table from run to run."""
-    made_again = (node.get("config") or {}).get("materialized") in ("view", "table", "ephemeral")
+    made_again = (node.get("config") or {}).get("materialized") in (*MADE_AGAIN, "ephemeral")
     return node.get("resource_type") in ("model", "snapshot") and not made_again
 
 

@@ -7,6 +7,7 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.config.materializations import QUERIED
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import READS, Forecast
 from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
@@ -16,7 +17,7 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     new_table_planned,
 )
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
-from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
+from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
 from dbt.adapters.deltawiden.operations.result import OperationResult
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
@@ -138,7 +139,7 @@ def _check(
         )
     backend = planner.backend
     query = planner.query(node, table)
-    if materialization(node) in CHECKED:
+    if materialization(node) in QUERIED:
         planner.check_views(node, query)
     if not isinstance(table, SparkRelation):
         return new_table_planned(full_name(node), backend.schema(built))

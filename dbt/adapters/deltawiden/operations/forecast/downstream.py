@@ -17,6 +17,7 @@ from dbt_common.exceptions import (
 )
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.config.materializations import KEEP_ROWS, QUERIED
 from dbt.adapters.deltawiden.config.policy import stops_at_loss
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.operations.forecast.contracts import (
@@ -35,7 +36,7 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
     with_take_over,
 )
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
-from dbt.adapters.deltawiden.operations.forecast.node_planner import CHECKED, NodePlanner
+from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
 from dbt.adapters.deltawiden.operations.forecast.readers import reader_effects
 from dbt.adapters.deltawiden.operations.forecast.stale_views import (
     ChangedTable,
@@ -172,7 +173,7 @@ class Forecast:
         if analysed is None:
             return
         is_kept = not node["config"].get("full_refresh") or materialization(node) == "snapshot"
-        if materialization(node) in ("incremental", "snapshot") and is_kept:
+        if materialization(node) in KEEP_ROWS and is_kept:
             self._visit_kept(node, because, *analysed)
             return
         relation = self.planner.relation(node)
@@ -316,7 +317,7 @@ class Forecast:
             is_run = unique_id in self.asked or self.visits_all
             is_run = is_run or bool(self._because(node, self._changed))
             is_view = materialization(node) == "view"
-            is_checked = is_view or materialization(node) in CHECKED
+            is_checked = is_view or materialization(node) in QUERIED
             if not is_run or unique_id in self._stopped or not is_checked:
                 continue
             # A view of dbt follows the types of its query.

@@ -9,6 +9,7 @@ from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.config.materializations import QUERIED
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, read_model_spec
 from dbt.adapters.deltawiden.config.renamed_columns import read_renames
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -35,9 +36,6 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.renames import renamed_schema
 from dbt.adapters.deltawiden.writes.snapshots import SnapshotPlanner
 from dbt.adapters.deltawiden.writes.write_planner import Schemas, WritePlanner
-
-CHECKED = ("incremental", "snapshot", "table")
-"""The materializations whose runs refuse a query that reads a view which changes values."""
 
 TakenOver = tuple[SparkRelation, Sequence[str]]
 
@@ -140,6 +138,6 @@ class NodePlanner:
             reads.append(own)
         found = types.analyse(query, reads)
         self.schemas[str(node["unique_id"])] = found[1]
-        if materialization(node) in CHECKED:
+        if materialization(node) in QUERIED:
             self.check_views(node, found[0])
         return found

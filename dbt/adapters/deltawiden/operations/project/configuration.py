@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from dbt.adapters.deltawiden.config.materializations import QUERIED
 from dbt.adapters.deltawiden.config.project_macros import (
     MERGE_MACROS,
     NodeMacros,
@@ -102,9 +103,8 @@ def find_macros(
     prefixes = ("", _PREFIX, "spark__", "default__")
     has_jvm = files.config.credentials.session_method == ConnectionMethod.SESSION
     # A materialization of the project can be dbt-spark's, which calls them.
-    kinds = ("table", "incremental", "snapshot")
     macros = NodeMacros(manifest, files.config, files.config.project_name)
-    is_called = any(map(macros.writer, kinds))
+    is_called = any(map(macros.writer, QUERIED))
     not_called = () if is_called else NOT_CALLED
     names = (*not_called, *(NOT_CALLED_IN_SESSION if has_jvm else ()))
     for name in (prefix + name for name in names for prefix in prefixes):

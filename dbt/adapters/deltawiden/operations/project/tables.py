@@ -10,6 +10,7 @@ from dbt_common.clients.agate_helper import from_csv
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 from pyspark.sql.types import CharType, DataType, NumericType, StringType, StructType, VarcharType
 
+from dbt.adapters.deltawiden.config.materializations import NO_TABLE
 from dbt.adapters.deltawiden.config.policy import OnLossyWrite
 from dbt.adapters.deltawiden.config.strategies import DELETE_INSERT, MERGE, strategy_of
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
@@ -78,7 +79,7 @@ class TableChecks:
     def _of_node(self, node: Node, paths: list[Path]) -> Iterator[Finding]:
         if node["resource_type"] == "seed":
             yield from self._seed(node)
-        if materialization(node) in ("view", "ephemeral"):
+        if materialization(node) in NO_TABLE:
             return
         yield from self._pre_hooks(node)
         try:
