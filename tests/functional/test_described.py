@@ -59,10 +59,6 @@ def schema(spark: SparkSession):
 def test_sql_alone_reads_the_same_schema_as_the_session(
     spark: SparkSession, schema: str, columns: dict[str, str]
 ):
-    def describe(query: str) -> list[tuple[str, str]]:
-        rows = spark.sql(f"describe query {query}").collect()
-        return [(row.col_name, row.data_type) for row in rows]
-
     listed = ", ".join(f"`{name.replace('`', '``')}` {sql}" for name, sql in columns.items())
     table = f"{schema}.t"
     spark.sql(f"drop table if exists {table}")
@@ -71,7 +67,7 @@ def test_sql_alone_reads_the_same_schema_as_the_session(
         "tblproperties ('delta.columnMapping.mode' = 'name')"
     )
     expected = all_nullable(spark.table(table).schema)
-    found = read_schema(describe(f"select * from {table}"), table, describe)
+    found = read_schema(f"select * from {table}", table, lambda query: spark.sql(query).collect())
     assert found.json() == expected.json()
     spark.sql(f"create or replace temporary view `Described View` as select * from {table}")
     view = temporary_view_schema(spark, "described view")

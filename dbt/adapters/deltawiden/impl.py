@@ -28,7 +28,7 @@ from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import ListingAdapter
 from dbt.adapters.deltawiden.spark import temporary_views as views
-from dbt.adapters.deltawiden.spark.errors import UP_CAST, condition
+from dbt.adapters.deltawiden.spark.errors import UP_CAST, condition_of
 from dbt.adapters.deltawiden.spark.prestart import needs_spark, prestart
 from dbt.adapters.deltawiden.spark.python_models import SESSION, SessionJob, check_submission
 from dbt.adapters.deltawiden.sql.identifiers import columns_sql, quote, quote_once
@@ -142,7 +142,7 @@ class DeltaWidenAdapter(ListingAdapter):
         try:
             return super().execute(sql, auto_begin, fetch, limit)  # type: ignore[no-any-return]
         except DbtDatabaseError as error:
-            if condition(error.msg) == UP_CAST:
+            if condition_of(error) == UP_CAST:
                 self._services.view_finder.explain_failure(sql, error)
             raise
 

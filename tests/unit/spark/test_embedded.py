@@ -10,6 +10,7 @@ import pytest
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark import embedded
+from dbt.adapters.deltawiden.spark.file_lock import try_lock_if_supported
 from dbt.adapters.deltawiden.spark.start import SparkStart
 
 
@@ -59,6 +60,7 @@ import os, sys
 from pathlib import Path
 from dbt.adapters.deltawiden.spark.embedded import SparkDidNotStart, start_spark
 from dbt.adapters.deltawiden.spark.redaction import hide
+from dbt.adapters.deltawiden.spark.file_lock import try_lock_if_supported
 from dbt.adapters.deltawiden.spark.start import SparkStart
 hide(["hunter2"])
 log = Path("spark.log")
@@ -102,7 +104,7 @@ def test_each_spark_that_runs_has_a_log_of_its_own(tmp_path: Path):
     ended.touch()
     notes.touch()
     with embedded._private_file(log) as stream:
-        assert embedded._try_lock(stream)
+        assert try_lock_if_supported(stream.fileno())
         inherited = os.dup(stream.fileno())
     assert embedded._unused_log(tmp_path) == own
     assert {*tmp_path.iterdir()} == {log, notes}

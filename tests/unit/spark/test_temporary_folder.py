@@ -77,7 +77,7 @@ def test_a_new_folder_that_another_start_has_removed_is_made_again(
         attempts.append(lock)
         return True
 
-    monkeypatch.setattr(module, "try_lock", lock_too_late)
+    monkeypatch.setattr(module, "try_lock_if_supported", lock_too_late)
     with temporary_folder([f"{OPTION}{tmp_path}"]) as folder:
         assert folder is not None
         assert os.path.isdir(folder.path)
@@ -87,10 +87,10 @@ def test_a_new_folder_that_another_start_has_removed_is_made_again(
 def test_it_is_made_without_locks_and_no_other_one_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    def no_locks(lock: int) -> bool:
+    def no_locks(lock: int, operation: int) -> None:
         raise OSError(errno.ENOSYS, "Function not implemented")
 
-    monkeypatch.setattr(module, "try_lock", no_locks)
+    monkeypatch.setattr("fcntl.flock", no_locks)
     options = [f"{OPTION}{tmp_path}"]
     with temporary_folder(options) as first, temporary_folder(options) as second:
         assert first is not None

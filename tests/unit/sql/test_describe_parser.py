@@ -88,17 +88,18 @@ def test_a_truncated_or_unknown_type_is_ambiguous(text: str):
 
 def test_the_server_is_queried_only_for_ambiguous_types():
     answers = {
+        "select * from t": [("id", "int"), ("s", "struct<a,b:int,plain:array<int>>")],
         "select x.* from (select `s` as x from `t`)": [("a,b", "int"), ("plain", "array<int>")],
     }
-    columns = [("id", "int"), ("s", "struct<a,b:int,plain:array<int>>")]
-    found = read_schema(columns, "`t`", lambda query: answers.pop(query))
+    fetch = {f"describe query {query}": answers[query] for query in answers}
+    found = read_schema("select * from t", "`t`", fetch.pop)
     assert found.simpleString() == "struct<id:int,s:struct<a,b:int,plain:array<int>>>"
     assert found["s"].dataType.names == ["a,b", "plain"]
-    assert answers == {}
+    assert fetch == {}
 
 
 def test_an_unknown_type_keeps_its_text():
-    found = read_schema([("g", "geometry(4326)")], "`t`", lambda query: [])
+    found = read_schema("select g", "`t`", lambda query: [("g", "geometry(4326)")])
     assert found["g"].dataType == UnreadableType("geometry(4326)")
 
 

@@ -13,7 +13,7 @@ from tenacity import (
 )
 
 from dbt.adapters.deltawiden.log import logger
-from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.spark.errors import condition_of
 
 MAX_ATTEMPTS = 8
 """The number of attempts at a write."""
@@ -58,7 +58,7 @@ def is_conflict(error: BaseException) -> bool:
 
 def main_condition(error: BaseException) -> str:
     """Return an error's condition without its subcondition. Empty if the error has no condition."""
-    found = condition(error.msg) if isinstance(error, DbtRuntimeError) else None
+    found = condition_of(error) if isinstance(error, DbtRuntimeError) else None
     return (found or "").partition(".")[0]
 
 

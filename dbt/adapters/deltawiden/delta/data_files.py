@@ -151,11 +151,7 @@ class FilesBySql:
         """Read the schema in each file's footer, one file after the other."""
         for file in files:
             name = file_sql("parquet", unquote(file.path))
-            columns = self._describe(f"select * from {name}")
-            yield file, read_schema(columns, name, self._describe)
-
-    def _describe(self, query: str) -> Sequence[tuple[str, str]]:
-        return [(str(row[0]), str(row[1])) for row in self.fetch_rows(f"describe query {query}")]
+            yield file, read_schema(f"select * from {name}", name, self.fetch_rows)
 
     def rewrite(self, stale: Sequence[StaleFile], progress: Progress = _silently) -> None:
         """Rewrite the partitions of files, or the whole table if it has no partitions."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, parsed
 
 _WITHOUT_DATA = frozenset(
     {
@@ -120,7 +120,7 @@ def read_history(
 
 def _parameters(value: Any) -> str:
     try:
-        found = json.loads(value) if isinstance(value, str) and value else value
+        found = parsed(value)
     except ValueError:
         # A Thrift server shows a map without escaping the quotes in its values.
         return str(value)
@@ -128,9 +128,7 @@ def _parameters(value: Any) -> str:
 
 
 def _metrics(value: Any) -> Mapping[str, str]:
-    # dbt shows a map in a result as JSON text.
-    found = json.loads(value) if isinstance(value, str) and value else value
-    return {str(name): str(count) for name, count in (found or {}).items()}
+    return {str(name): str(count) for name, count in (parsed(value) or {}).items()}
 
 
 def others_set_properties(table_name: str, fetch_rows: FetchRows) -> bool:

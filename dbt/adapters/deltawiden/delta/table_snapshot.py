@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.delta.protocol import (
     Compatibility,
     is_true,
 )
-from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema
+from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema, parsed
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.describe_parser import names_with_default
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote, read_name
@@ -146,7 +146,7 @@ class TableSnapshot:
         """
         clustered = map(read_name, _names(self._detail, "clusteringColumns"))
         clustering = {_CLUSTERING: json.dumps(list(clustered))}
-        return {**_parsed(self._detail["properties"]), **clustering}
+        return {**parsed(self._detail["properties"]), **clustering}
 
     @cached_property
     def _detail(self) -> Mapping[str, Any]:
@@ -371,9 +371,4 @@ def may_have_computed_columns(features: Set[str], properties: Mapping[str, str])
 
 
 def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    return tuple(_parsed(detail.get(key) or []))
-
-
-def _parsed(value: Any) -> Any:
-    # dbt shows a list or map in a result as JSON text.
-    return json.loads(value) if isinstance(value, str) else value
+    return tuple(parsed(detail.get(key) or []))

@@ -11,11 +11,16 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.spark.errors import condition_of
 from dbt.adapters.deltawiden.sql.identifiers import quote
 
 FetchRows = Callable[[str], Sequence[Any]]
 """Runs a query and returns its rows. A value in a row can be read by position and by name."""
+
+
+def parsed(value: Any) -> Any:
+    """Return a list or a map in a result, which dbt shows as JSON text."""
+    return json.loads(value) if isinstance(value, str) and value else value
 
 
 def newest_schema(location: str, fetch_rows: FetchRows) -> str:
@@ -71,7 +76,7 @@ def _in_checkpoints(location: str, clause: str, fetch_rows: FetchRows) -> Sequen
             f"select metaData.schemaString from {source} where metaData is not null {clause}"
         )
     except DbtRuntimeError as error:
-        if condition(str(error.msg)) != "PATH_NOT_FOUND":
+        if condition_of(error) != "PATH_NOT_FOUND":
             raise
         return ()
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 import pyspark
 from dbt_common.exceptions import DbtRuntimeError
@@ -21,7 +21,7 @@ from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.announce import announced
 from dbt.adapters.deltawiden.spark.class_archive import ClassArchive, find_archive
 from dbt.adapters.deltawiden.spark.errors import error_text, start_failure_text
-from dbt.adapters.deltawiden.spark.file_lock import HAS_FILE_LOCKS, try_lock
+from dbt.adapters.deltawiden.spark.file_lock import try_lock_if_supported
 from dbt.adapters.deltawiden.spark.jar_cache import JarCache, packages_lock, without_bundled
 from dbt.adapters.deltawiden.spark.java import java_version
 from dbt.adapters.deltawiden.spark.launch import launch
@@ -63,7 +63,8 @@ def start_spark(start: SparkStart, log_file: Path | None = None) -> ClassArchive
     """
     log_file = log_file or _log_file()
     with _private_file(log_file) as log:
-        _try_lock(log)
+        # The JVM inherits the log with its lock.
+        try_lock_if_supported(log.fileno())
         atexit.register(hide_in_file, log_file, os.fstat(log.fileno()))
         # The JVM keeps this file open for its output, which does not belong among dbt's.
         try:
@@ -199,17 +200,9 @@ def _is_in_use(log: Path) -> bool:
     """Return whether a JVM that runs has the lock of its log."""
     try:
         with open(log, "r+b", opener=open_no_link) as stream:
-            return not _try_lock(stream)
+            return not try_lock_if_supported(stream.fileno())
     except OSError:
         return False
-
-
-def _try_lock(log: IO[Any]) -> bool:
-    """Lock a log, which the JVM then inherits with its lock. Return whether no other has it."""
-    try:
-        return not HAS_FILE_LOCKS or try_lock(log.fileno())
-    except OSError:  # The file system has no locks.
-        return True
 
 
 def _private_file(file: Path) -> TextIO:

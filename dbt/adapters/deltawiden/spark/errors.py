@@ -259,6 +259,11 @@ def condition(text: str) -> str | None:
     return match.group(1) if match else None
 
 
+def condition_of(error: BaseException) -> str | None:
+    """Return the ``condition`` of an error's message."""
+    return condition(message_of(error))
+
+
 def _message(raw: str) -> str:
     text = _PY4J_PREFIX.sub("", raw)
     text = _JAVA_STACK.sub("", text)

@@ -10,7 +10,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 HAS_FILE_LOCKS = fcntl is not None
-"""Whether the system has these locks. Without them, no other function of this module works."""
+"""Whether the system has these locks. Without them, ``try_lock_if_supported`` alone works."""
 
 _SECONDS_BETWEEN_ATTEMPTS = 0.05
 
@@ -30,6 +30,14 @@ def try_lock(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def try_lock_if_supported(handle: int) -> bool:
+    """Lock a file as ``try_lock`` does. A file that can't be locked counts as locked."""
+    try:
+        return not HAS_FILE_LOCKS or try_lock(handle)
+    except OSError:  # The file system has no locks.
+        return True
 
 
 def wait_for_lock(handle: int, seconds: float) -> bool:

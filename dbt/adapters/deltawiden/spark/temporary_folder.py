@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dbt.adapters.deltawiden.spark.file_lock import HAS_FILE_LOCKS, try_lock
+from dbt.adapters.deltawiden.spark.file_lock import HAS_FILE_LOCKS, try_lock, try_lock_if_supported
 from dbt.adapters.deltawiden.spark.private_folder import is_own_folder
 
 _OPTION = "-Djava.io.tmpdir="
@@ -85,16 +85,9 @@ def _make(root: str) -> TemporaryFolder:
         # Another process that starts may take the new folder for one that was left, and remove it.
         with contextlib.suppress(FileNotFoundError):
             lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            if _try_lock(lock) and os.path.isdir(path):
+            if try_lock_if_supported(lock) and os.path.isdir(path):
                 return TemporaryFolder(path, lock)
             os.close(lock)
-
-
-def _try_lock(lock: int) -> bool:
-    try:
-        return try_lock(lock)
-    except OSError:  # The file system has no locks: no start removes the folder.
-        return True
 
 
 def _remove_left(root: Path) -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
 from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StructField, StructType
 
@@ -24,9 +25,6 @@ from dbt.adapters.deltawiden.sql.types import (
     type_in,
     with_types_in,
 )
-
-Describe = Callable[[str], Iterable[tuple[str, str]]]
-"""Runs DESCRIBE QUERY on a query. Returns the name and the type's text of each column."""
 
 _CUT = re.compile(r"\.\.\. \d+ more fields?")
 # Any text without the characters that end a name, or that begin or end a type.
@@ -205,16 +203,16 @@ def _with_char(
 
 
 def read_schema(
-    columns: Iterable[tuple[str, str]], relation: str, describe: Describe
+    query: str, relation: str, fetch_rows: Callable[[str], Iterable[Any]]
 ) -> StructType:
-    """Read the schema of a relation from DESCRIBE. What can't be read is an ``UnreadableType``.
+    """Read the schema of a query from DESCRIBE. What can't be read is an ``UnreadableType``.
 
     Args:
-        columns: the name and the type's text of each column.
-        relation: the relation's name, quoted for a statement, or a subquery.
-        describe: is called only for types whose text is ambiguous, and reads no data.
+        relation: the same columns as a table's name, quoted for a statement, or as a subquery. It
+            is described for types whose text is ambiguous.
     """
-    resolver = _TypeResolver(relation, describe)
+    resolver = _TypeResolver(relation, fetch_rows)
+    columns = resolver.describe(query)
     return StructType(
         [StructField(name, resolver.type_of(quote(name), text)) for name, text in columns]
     )
@@ -225,7 +223,12 @@ class _TypeResolver:
     """Reads types from texts. If a text is ambiguous, it describes each part on the server."""
 
     relation: str
-    describe: Describe
+    fetch_rows: Callable[[str], Iterable[Any]]
+
+    def describe(self, query: str) -> list[tuple[str, str]]:
+        """Return the name and the type's text of each column. It reads no data."""
+        rows = self.fetch_rows(f"describe query {query}")
+        return [(str(row[0]), str(row[1])) for row in rows]
 
     def type_of(self, value: str, text: str) -> DataType:
         """Return the type of an expression over the relation, given the type's text."""
@@ -253,6 +256,4 @@ class _TypeResolver:
         return self.type_of(value, text)
 
     def _columns(self, selected: str, value: str) -> list[tuple[str, str]]:
-        return list(
-            self.describe(f"select {selected} from (select {value} as x from {self.relation})")
-        )
+        return self.describe(f"select {selected} from (select {value} as x from {self.relation})")

@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.delta.backends.explain import (
 )
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.log import logger
-from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, UP_CAST, condition
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT, UP_CAST, condition_of
 from dbt.adapters.deltawiden.sql.identifiers import (
     SESSION_CATALOG,
     Path,
@@ -169,7 +169,7 @@ class ViewFinder:
             plan = self._backend.analyse(f"select * from {path_sql(view.name)}")
         except DbtRuntimeError as error:
             # Without a plan, only its text shows what it reads.
-            why = condition(error.msg) or ""
+            why = condition_of(error) or ""
             is_over = why not in ("", NOT_BUILT) and any(map(view.names_of, over))
             is_narrower = why == UP_CAST and not view.follows
             return [View(view.name, fails=why)] if is_over or is_narrower else []
@@ -199,7 +199,7 @@ class ViewFinder:
         try:
             self._backend.analyse(f"select * from {path_sql(view.name)}")
         except DbtRuntimeError as error:
-            return condition(error.msg) == UP_CAST
+            return condition_of(error) == UP_CAST
         return False
 
     def _listed(self, catalog: Path = ()) -> list[ListedView]:

@@ -8,6 +8,7 @@ from pyspark.sql.types import CharType, DataType, StructType
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.delta.protocol import APPEND_ONLY
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_sql, read_name
@@ -15,7 +16,6 @@ from dbt.adapters.deltawiden.sql.types import contains, type_in, type_sql, type_
 from dbt.adapters.deltawiden.widening.common_type import common_type
 from dbt.adapters.deltawiden.writing.store_assignment import kind_of, store_assignment
 
-_APPEND_ONLY = "delta.appendOnly"
 _PADDING = "spark.sql.readSideCharPadding"
 
 
@@ -25,8 +25,8 @@ class NotCompared(ValueError):
 
 def require_rows_that_change(table: TableSnapshot) -> None:
     """Refuse a Delta table that only takes new rows: DELTA_CANNOT_MODIFY_APPEND_ONLY."""
-    if table.has(_APPEND_ONLY):
-        raise NotCompared(f"the table has {_APPEND_ONLY}, so no row of it can be changed")
+    if table.has(APPEND_ONLY):
+        raise NotCompared(f"the table has {APPEND_ONLY}, so no row of it can be changed")
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS, TARGET_ALIAS
 from dbt.adapters.deltawiden.sql.identifiers import as_list, unquoted
 
-_SOURCE, _TARGET = "DBT_INTERNAL_SOURCE", "DBT_INTERNAL_DEST"
 # As JSON, maps can be compared.
 _AS_JSON = (
     "map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX', "
@@ -28,25 +28,25 @@ def snapshot_merge_sql(
         own: the names of the columns that dbt adds, by the names of dbt.
         inserted: the quoted columns of a new row.
     """
-    valid_to, scd_id = f"{_TARGET}.{own['dbt_valid_to']}", own["dbt_scd_id"]
-    changed = f"{_SOURCE}.dbt_change_type in ('update', 'delete')"
+    valid_to, scd_id = f"{TARGET_ALIAS}.{own['dbt_valid_to']}", own["dbt_scd_id"]
+    changed = f"{SOURCE_ALIAS}.dbt_change_type in ('update', 'delete')"
     matching = changed
     if hard_deletes == "ignore":
         matching += f" or ({_has_no_key(config)}){_has_the_values(config, own, inserted)}"
     current = config.get("dbt_valid_to_current")
     is_current = f"{valid_to} is null" + (f" or {valid_to} = {current}" if current else "")
-    values = ", ".join(f"{_SOURCE}.{column}" for column in inserted)
+    values = ", ".join(f"{SOURCE_ALIAS}.{column}" for column in inserted)
     return f"""
-  merge into {target} as {_TARGET}
-      using {source} as {_SOURCE}
-      on {_SOURCE}.{scd_id} = {_TARGET}.{scd_id}
+  merge into {target} as {TARGET_ALIAS}
+      using {source} as {SOURCE_ALIAS}
+      on {SOURCE_ALIAS}.{scd_id} = {TARGET_ALIAS}.{scd_id}
         and ({matching})
 
       when matched and {changed}
         and ({is_current})
-        then update set {own["dbt_valid_to"]} = {_SOURCE}.{own["dbt_valid_to"]}
+        then update set {own["dbt_valid_to"]} = {SOURCE_ALIAS}.{own["dbt_valid_to"]}
 
-      when not matched and {_SOURCE}.dbt_change_type = 'insert'
+      when not matched and {SOURCE_ALIAS}.dbt_change_type = 'insert'
         then insert ({", ".join(inserted)}) values ({values})
 """
 
@@ -54,7 +54,7 @@ def snapshot_merge_sql(
 def _has_no_key(config: Any) -> str:
     key = config.get("unique_key")
     numbers = [""] if isinstance(key, str) else [f"_{n}" for n, _ in enumerate(key or (), 1)]
-    return " or ".join(f"{_SOURCE}.dbt_unique_key{number} is null" for number in numbers)
+    return " or ".join(f"{SOURCE_ALIAS}.dbt_unique_key{number} is null" for number in numbers)
 
 
 def _has_the_values(config: Any, own: Mapping[str, str], inserted: Sequence[str]) -> str:
@@ -72,5 +72,7 @@ def _has_the_values(config: Any, own: Mapping[str, str], inserted: Sequence[str]
         for column in inserted
         if unquoted(column) not in added and (names is None or unquoted(column) in names)
     ]
-    sides = (", ".join(f"{side}.{column}" for column in columns) for side in (_SOURCE, _TARGET))
+    sides = (
+        ", ".join(f"{side}.{column}" for column in columns) for side in (SOURCE_ALIAS, TARGET_ALIAS)
+    )
     return " and " + " = ".join(f"to_json(struct({side}), {_AS_JSON})" for side in sides)

@@ -171,7 +171,8 @@ def test_nothing_is_left_of_what_cannot_be_written(folder: SparkFolder, spark: K
 
 def test_a_spark_is_forgotten(folder: SparkFolder, spark: KeptSpark):
     folder.write(spark)
-    (folder.path / "tmp_of_a_killed_process").touch()
+    for name in ("tmp_of_a_killed_process", ".spark.json.of_a_killed_process"):
+        (folder.path / name).touch()
     folder.forget()
     folder.forget()
     assert folder.read() is None

@@ -134,7 +134,7 @@ class SqlBackend:
         # Not str(relation): under --empty that is a subquery. Not DESCRIBE TABLE: it lists
         # partition columns again after a row that starts with '#', and so can a column's name.
         name = relation.render()
-        return read_schema(self._describe(f"select * from {name}"), name, self._describe)
+        return read_schema(f"select * from {name}", name, self.fetch_rows)
 
     def table_schema(self, table: BaseRelation) -> StructType:
         """Read the schema of a table now, with the same result as ``prefetch_schema``."""
@@ -222,7 +222,7 @@ class SqlBackend:
         Raises:
             DbtDatabaseError: the query is not valid.
         """
-        return read_schema(self._describe(query), f"({in_lines(query)})", self._describe)
+        return read_schema(query, f"({in_lines(query)})", self.fetch_rows)
 
     def schema_to_check(self, query: str) -> StructType:
         """Read the schema of a query that is written next, to check its values.
@@ -235,7 +235,7 @@ class SqlBackend:
             return self.query_schema(query)
         except DbtRuntimeError:
             # The error of a statement says more, and nothing is written unchecked if it has none.
-            self._describe(query)
+            self.fetch_rows(f"describe query {query}")
             raise
 
     def schema_if_valid(self, query: str) -> StructType | None:
@@ -277,10 +277,6 @@ class SqlBackend:
 
     def refresh_shared(self, iceberg_table: str | None) -> None:
         """Let later nodes find what a node has written. Here each connection has its session."""
-
-    def _describe(self, query: str) -> list[tuple[str, str]]:
-        rows = self.fetch_rows(f"describe query {query}")
-        return [(str(row[0]), str(row[1])) for row in rows]
 
     def comment(self, relation: SparkRelation) -> str | None:
         """Read the comment on a table or view. With SQL alone, only a Delta table has one."""

@@ -26,7 +26,7 @@ from dbt.adapters.deltawiden.operations.maintenance.history_of_drop import (
 )
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
 from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
-from dbt.adapters.deltawiden.spark.errors import condition
+from dbt.adapters.deltawiden.spark.errors import condition_of
 from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_properties
 
 # Delta's error conditions if the feature can only be removed when history is old enough.
@@ -137,7 +137,7 @@ class _Drop:
                 self._run_drop(statement)
             self.truncated |= truncates
         except DbtRuntimeError as error:
-            found = condition(str(error.msg))
+            found = condition_of(error)
             if found not in _WAITING:
                 raise
             # Delta has rewritten the files all the same.

@@ -14,6 +14,7 @@ from pathlib import Path
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
 from dbt.adapters.deltawiden.spark.announce import announced
+from dbt.adapters.deltawiden.spark.atomic_file import write_atomically
 from dbt.adapters.deltawiden.spark.file_lock import (
     HAS_FILE_LOCKS,
     open_lock,
@@ -141,20 +142,12 @@ class SparkFolder:
 
     def write(self, spark: KeptSpark) -> None:
         """Store a Spark that has started."""
-        # mkstemp makes a file that only the user can read.
-        handle, name = tempfile.mkstemp(dir=self.path)
-        try:
-            with open(handle, "w", encoding="utf-8") as stream:
-                json.dump(asdict(spark), stream)
-            os.replace(name, self._state)
-        except OSError:
-            os.unlink(name)
-            raise
+        write_atomically(self._state, json.dumps(asdict(spark)), private=True)
 
     def forget(self) -> None:
         """Remove what ``write`` has stored, and what commands have left in the folder."""
         self._state.unlink(missing_ok=True)
-        for prefix in (_SESSIONS, tempfile.gettempprefix()):
+        for prefix in (f".{self._state.name}.", _SESSIONS, tempfile.gettempprefix()):
             for file in self.path.glob(f"{prefix}*"):
                 file.unlink(missing_ok=True)
 
