@@ -1,4 +1,4 @@
-"""The adapter: what dbt and the macros call. The services that it calls decide and do the work."""
+"""The adapter: what dbt calls. The services, which the macros call too, decide and do the work."""
 
 from __future__ import annotations
 
@@ -37,11 +37,22 @@ from dbt.adapters.deltawiden.sql.queries import in_lines
 
 if TYPE_CHECKING:
     from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-    from dbt.adapters.deltawiden.freshness import LastModified
     from dbt.adapters.deltawiden.services import AdapterServices
-    from dbt.adapters.deltawiden.widening.plan import Plan
-    from dbt.adapters.deltawiden.writes.comments import ChangedComments
-    from dbt.adapters.deltawiden.writes.seeds import Seeds
+
+
+class _WhileParsing:
+    """The services, and each of them, while dbt parses: their methods return an empty text."""
+
+    unsafe_callable = alters_data = False  # The sandbox of Jinja asks for both.
+
+    def __getattr__(self, name: str) -> _WhileParsing:
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> str:
+        return ""
+
+
+_WHILE_PARSING = _WhileParsing()
 
 
 class DeltaWidenAdapter(ListingAdapter):
@@ -70,6 +81,11 @@ class DeltaWidenAdapter(ListingAdapter):
 
         return AdapterServices(self, self._handle)
 
+    @available.parse(lambda: _WHILE_PARSING)
+    def services(self) -> AdapterServices:
+        """Return what the macros call: nothing while dbt parses the project."""
+        return self._services
+
     @property
     def _backend(self) -> SqlBackend:
         return self._services.backend
@@ -87,11 +103,6 @@ class DeltaWidenAdapter(ListingAdapter):
         with super().connection_named(name, query_header_context, should_release_connection):
             self._services.folders.prepare(query_header_context)
             yield
-
-    @available
-    def folders(self) -> Any:
-        """Return what knows the folders of tables."""
-        return self._services.folders
 
     @available
     def spark_materialization(self, context: Mapping[str, Any], materialized: str) -> Any:
@@ -190,105 +201,6 @@ class DeltaWidenAdapter(ListingAdapter):
         return list(self._services.strategies)
 
     @available
-    def write_incremental(
-        self,
-        context: Mapping[str, Any],
-        existing: SparkRelation,
-        target: SparkRelation,
-        run_write: Callable[..., Any],
-    ) -> None:
-        """Plan and write an incremental model: ``TableWrites.write``."""
-        self._services.writes.write(context, existing, target, run_write)
-
-    @available
-    def write_snapshot(
-        self,
-        context: Mapping[str, Any],
-        query: str,
-        target: SparkRelation,
-        columns: Mapping[str, str],
-        run_write: Callable[..., Any],
-        strategy: Any,
-    ) -> None:
-        """Plan and write an existing snapshot: ``TableWrites.write_snapshot``."""
-        hard_deletes = self.get_hard_deletes_behavior(context["config"])
-
-        def run(plan: Plan, is_renamed: bool) -> None:
-            # dbt has compared the columns of the query with those of the table before the renames.
-            run_write(plan, None if is_renamed else strategy, target, columns)
-
-        self._services.writes.write_snapshot(context, query, target, columns, hard_deletes, run)
-
-    @available
-    def new_table_query(self, context: Mapping[str, Any], query: str, table: SparkRelation) -> str:
-        """Check the query that creates or replaces a table: ``NewTables.checked_query``."""
-        return self._services.new_tables.checked_query(context, query, table)
-
-    @available.parse(lambda _, query: query)
-    def declared_query(self, model: Mapping[str, Any], query: str) -> str:
-        """Add the declarations of a contract to a query: ``NewTables.declared_query``."""
-        return self._services.new_tables.declared_query(model, query)
-
-    @available.parse(lambda *_, **__: "")
-    def contract_columns(self, model: Mapping[str, Any], unique_key: Any) -> str:
-        """Render the columns of a contract, with its checks: ``contract_columns``."""
-        return self._services.contract_columns(model, unique_key)
-
-    @available
-    def new_snapshot_query(
-        self, context: Mapping[str, Any], query: str, table: SparkRelation, own: Mapping[str, str]
-    ) -> str:
-        """Check the query that creates a snapshot, and make its times timestamps."""
-        query = self._services.snapshots.with_timestamps(query, own, context["config"])
-        return self._services.new_tables.checked_query(context, query, table)
-
-    @available.parse(lambda *_, **__: "")
-    def staged_rows_sql(
-        self, context: Mapping[str, Any], staging: SparkRelation, table: SparkRelation, plan: Plan
-    ) -> str:
-        """Render the source of a snapshot's MERGE: ``SnapshotPlanner.staged_rows_sql``."""
-        return self._services.snapshots.staged_rows_sql(context, staging, table, plan)
-
-    @available.parse(lambda *_, **__: "")
-    def snapshot_merge_sql(
-        self, config: Any, own: Mapping[str, str], target: Any, source: str, inserted: list[str]
-    ) -> str:
-        """Render the MERGE of a snapshot: ``snapshot_merge_sql``."""
-        deletes = self.get_hard_deletes_behavior(config)
-        return self._services.snapshot_merge_sql(config, own, target, source, inserted, deletes)
-
-    @available
-    def read_snapshot_times(self, *snapshot: Any) -> None:
-        """Read the types of a snapshot's times, for ``snapshot_time_type``: ``read_times``."""
-        self._services.snapshots.read_times(*snapshot)
-
-    @available.parse(lambda *_, **__: "")
-    def snapshot_time_type(self, unique_id: str) -> str:
-        """Return the type of the times in a snapshot's table, if it is not that of ``now()``."""
-        return self._services.snapshots.time_type(unique_id)
-
-    @available
-    def overwrite_all(self, table: SparkRelation, run: Callable[..., Any], *given: Any) -> None:
-        """Run a statement that overwrites all partitions of a table: ``overwriting``."""
-        with self._services.overwriting(table, "static"):
-            run(*given)
-
-    @available
-    def features_for_query(self, query: str) -> dict[str, str]:
-        """Return the properties without which a query can't replace an existing Delta table."""
-        return self._services.new_tables.feature_properties(query)
-
-    @available
-    def merge_update_columns(self, *arguments: Any) -> list[str] | None:
-        """Return the quoted columns that a MERGE updates: ``merge_update_columns``."""
-        return self._services.merge_update_columns(*arguments)
-
-    @available.parse(lambda *_, **__: "")
-    def merge_sql(self, context: Mapping[str, Any], target: SparkRelation, *rest: Any) -> str:
-        """Render a MERGE for a macro of the project: ``TableWrites.merge_sql``."""
-        return self._services.writes.merge_sql(context, target, *rest)
-
-    @available
     def has_type_widening(self, table: SparkRelation) -> bool:
         """Return whether a table's property enables type widening."""
         return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
@@ -313,34 +225,12 @@ class DeltaWidenAdapter(ListingAdapter):
         """Let a model have the format of the table that it has: ``use_format_of``."""
         return use_format_of(config.model.config, table)
 
-    @available
-    def optimize_after_run(self, context: Mapping[str, Any], table: SparkRelation) -> None:
-        """Run OPTIMIZE if the model's configuration asks for it: ``optimize_after_run``."""
-        self._services.optimize_after_run(context, table)
-
-    @available.parse(lambda *_, **__: {})
-    def changed_comments(
-        self, table: SparkRelation, description: str, columns: Mapping[str, Any]
-    ) -> ChangedComments:
-        """Compare the comments of a table with descriptions: ``changed_comments``."""
-        return self._services.changed_comments(table, description, columns)
-
-    @available.parse_none
-    def set_comments(self, table: SparkRelation, statement: str) -> None:
-        """Run a statement that sets comments: ``set_comments``."""
-        self._services.set_comments(table, statement)
-
     # Seeds
 
     def quote_seed_column(self, column: str, quote_config: bool | None) -> str:
         """Quote the name of a seed's column: ``quote_seed_column``."""
         super().quote_seed_column(column, quote_config)
         return self._services.quote_seed_column(column, quote_config)
-
-    @available
-    def seeds(self) -> Seeds:
-        """Return what checks and writes seeds."""
-        return self._services.seeds
 
     # Text for statements
 
@@ -358,11 +248,6 @@ class DeltaWidenAdapter(ListingAdapter):
     literal_sql = available(staticmethod(literal))
     expression_in = available(staticmethod(expression_in))
 
-    @available.parse(lambda *_, **__: None)
-    def ordered_listagg(self, *listagg: Any) -> str | None:
-        """Render dbt's ``listagg`` with an order: ``ordered_listagg``."""
-        return self._services.ordered_listagg(*listagg)
-
     @available
     def operations(self, context: Mapping[str, Any]) -> Any:
         """Return the operations that ``dbt run-operation`` runs on the tables of a project."""
@@ -372,7 +257,7 @@ class DeltaWidenAdapter(ListingAdapter):
         folders = self._services.folders
         return Operations(self._services, self, context, folders.taken_over, folders.check)
 
-    # Metadata: the pages of dbt docs, and freshness
+    # Metadata: the pages of dbt docs
 
     def get_catalog(
         self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]]
@@ -393,8 +278,3 @@ class DeltaWidenAdapter(ListingAdapter):
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         """Return what ``dbt docs generate`` shows of a relation; None if it can't be read."""
         return self._services.catalog_of_relation(relation)
-
-    @available.parse(lambda *_, **__: None)
-    def last_modified(self, relations: Iterable[BaseRelation]) -> LastModified:
-        """Return when the data of tables last changed: ``last_modified``."""
-        return self._services.last_modified(relations)

@@ -1,15 +1,12 @@
-"""List the tables and views of a schema, in any catalog, their columns and their readers."""
+"""List the tables and views of a schema, in any catalog, and their columns."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import agate
-from dbt.adapters.base import available
 from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.column import SparkColumn
 from dbt.adapters.spark.impl import (
@@ -21,17 +18,12 @@ from dbt.adapters.spark.impl import (
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.column import columns_of
-from dbt.adapters.deltawiden.config.location import Place
-from dbt.adapters.deltawiden.config.model import DELTA
-from dbt.adapters.deltawiden.config.project_macros import CREATE_MACROS, is_replaced
-from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_path
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.spark.errors import UNKNOWN_CATALOG
 from dbt.adapters.deltawiden.sql.describe_parser import table_details
 from dbt.adapters.deltawiden.sql.identifiers import folded, quote, quote_once, read_name
 from dbt.adapters.deltawiden.sql.literals import literal
-from dbt.adapters.deltawiden.views.stale_views import reads_table
 
 if TYPE_CHECKING:
     from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
@@ -39,14 +31,6 @@ if TYPE_CHECKING:
 Description = tuple[str, str, str]
 """A schema, a name, and the information that SHOW TABLE EXTENDED has."""
 
-# Spark does not show what an RDD reads.
-_RDD = re.compile(r"\b(?:LogicalRDD|ExistingRDD)\b")
-# What is read without a name of the catalog, and is no table of a database.
-_UNNAMED = re.compile(r"\bRelation \[.*\] (?!JDBCRelation\()(.+)$", re.MULTILINE)
-# What can have files: also a table of the catalog, but no table of a database.
-_WITH_FILES = re.compile(r"\b(?:HiveTable)?Relation(?:V2)?\b(?!.* JDBCRelation\()")
-# Of files, Spark shows the format. Other sources show a class.
-_FILES = re.compile(r"[a-z]\w*|HadoopFiles")
 # Spark 3.5's error, https://issues.apache.org/jira/browse/SPARK-33393
 _NOT_FOR_CATALOG = "SHOW TABLE EXTENDED is not supported for v2 tables"
 # Iceberg's catalogs have an error of their own.
@@ -223,53 +207,6 @@ class ListingAdapter(SparkAdapter):
             shown = {} if is_delta else self._backend.shown_declarations(relation, schema)
             return [*columns_of(schema, relation, self.HUDI_METADATA_COLUMNS, shown)]
         return []
-
-    @available
-    def reads(self, query: str, relation: DeltaWidenRelation, model: Mapping[str, Any]) -> bool:
-        """Return whether a model's valid query reads its table or view, perhaps through views."""
-        if relation.is_named_in(query):
-            return True
-        plan = self._backend.analyse(query).text
-        is_python = model.get("language") == "python"  # A seed that is cloned has none.
-        if is_python and "dbt.this" in model["raw_code"] and self._may_read(plan, query, relation):
-            return True
-        return reads_table(plan, relation_path(relation), self._backend.current_catalog)
-
-    def _may_read(self, plan: str, query: str, relation: DeltaWidenRelation) -> bool:
-        """Return whether a data frame can read a relation, or a table's files, without its name."""
-        unnamed, is_rdd = _UNNAMED.findall(plan), bool(_RDD.search(plan))
-        if is_rdd or relation.is_view or not unnamed:
-            return is_rdd
-        if not all(map(_FILES.fullmatch, unnamed)):
-            return True
-        several = len(_WITH_FILES.findall(plan)) > 1
-        # Spark shows no files of Iceberg, either.
-        if several and ("RelationV2" in plan or self._backend.hides_files(query)):
-            return True
-        rows = self._backend.fetch_rows(f"describe table extended {relation.render()}")
-        folder, files = table_details(rows).get("Location"), self._backend.input_files(query)
-        if not (folder and files):
-            return True
-        # It escapes some locations, and others not.
-        own, *read = (Place.of(unquote(unquote(each))) for each in (folder, *files))
-        return any(own.may_be(place) for each in read for place in each.and_above())
-
-    @available.parse(lambda *_: False)
-    def loses_type_widening(
-        self, context: Mapping[str, Any], table: DeltaWidenRelation | None, file_format: str
-    ) -> bool:
-        """Return whether a macro of the project may replace a table without its type widening."""
-        is_own = any(is_replaced(context, name) for name in CREATE_MACROS)
-        if not (is_own and table and table.is_delta and file_format == DELTA):
-            return False
-        config = context["config"]
-        configured = map(str.lower, config.get("tblproperties") or {})
-        if (
-            isinstance(config.get("type_widening"), bool)
-            or TYPE_WIDENING_PROPERTY.lower() in configured
-        ):
-            return False
-        return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
     def list_schemas(self, database: str) -> list[str]:
         """List the schemas of a catalog. Spark says of a catalog that it lacks: no such schema."""

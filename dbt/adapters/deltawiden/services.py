@@ -15,12 +15,13 @@ from dbt.adapters.deltawiden.config.validation import check_configuration
 from dbt.adapters.deltawiden.delta.backends import choose_backend
 from dbt.adapters.deltawiden.freshness import last_modified
 from dbt.adapters.deltawiden.log import shown_for_a_batch
+from dbt.adapters.deltawiden.read_check import reads
 from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.listagg import ordered_listagg
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import changed_comments, set_comments
-from dbt.adapters.deltawiden.writes.node_settings import overwriting, with_node_settings
+from dbt.adapters.deltawiden.writes.node_settings import overwrite_all, with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
@@ -29,7 +30,7 @@ from dbt.adapters.deltawiden.writing.snapshot_merge import snapshot_merge_sql
 
 
 class AdapterServices(Services):
-    """The services of an adapter, and what it calls around a node and for dbt's metadata."""
+    """The services of an adapter, for its macros too: ``adapter.services()``."""
 
     strategies = STRATEGIES
     merge_update_columns = staticmethod(merge_update_columns)
@@ -46,7 +47,8 @@ class AdapterServices(Services):
         super().__init__(backend)
         self.folders = TableFolders(adapter, backend)
         self.seeds = Seeds(backend, adapter)
-        self.overwriting = partial(overwriting, backend)
+        self.overwrite_all = partial(overwrite_all, backend)
+        self.reads = partial(reads, backend)
         self.optimize_after_run = partial(optimize_after_run, backend)
         self.changed_comments = partial(changed_comments, backend)
         self.set_comments = partial(set_comments, backend)

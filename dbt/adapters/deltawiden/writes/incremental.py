@@ -123,7 +123,8 @@ class TableWrites:
         target: SparkRelation,
         columns: Mapping[str, str],
         hard_deletes: str,
-        run_write: Callable[[Plan, bool], Any],
+        strategy: Any,
+        run_write: Callable[..., Any],
     ) -> None:
         """Plan and write a snapshot to its table, again if another writer came first, as ``write``.
 
@@ -131,8 +132,9 @@ class TableWrites:
             query: the query for the snapshot's rows, dbt's own columns included.
             columns: the names of dbt's own columns.
             hard_deletes: what the snapshot does about rows that its source has deleted.
+            strategy: dbt's, for the columns of the query and of the table.
             run_write: a macro that makes the staging view of a plan and runs the MERGE, as
-                ``main``. Its second argument is whether columns may have been renamed.
+                ``main``. Its second argument is the strategy, or None if columns were renamed.
         """
         spec = spec_of_run(context)
 
@@ -146,8 +148,8 @@ class TableWrites:
             for name, what in _SNAPSHOT_MACROS.items():
                 if is_replaced(context, name):
                     attempts.forbid_retry(what)
-            # Another run can also have renamed columns since dbt compared them.
-            run_write(plan, bool(spec.renames))
+            # dbt has compared the columns before the renames, which another run can have made.
+            run_write(plan, None if spec.renames else strategy, target, columns)
 
         self._write(context, spec, target, write_once, Attempts())
 

@@ -18,10 +18,12 @@ from dbt.adapters.deltawiden.config.declared_columns import (
 from dbt.adapters.deltawiden.config.model import DELTA
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.policy import invalid_configuration
+from dbt.adapters.deltawiden.config.project_macros import CREATE_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.strategies import MICROBATCH
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.spark.temporary_views import DECLARED, temporary_view
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
@@ -193,6 +195,22 @@ class NewTables:
         """
         schema = self._backend.query_schema_without_statement(query)
         return feature_properties([schema]) if schema is not None else {}
+
+    def loses_type_widening(
+        self, context: Mapping[str, Any], table: SparkRelation | None, file_format: str
+    ) -> bool:
+        """Return whether a macro of the project may replace a table without its type widening."""
+        is_own = any(is_replaced(context, name) for name in CREATE_MACROS)
+        if not (is_own and table and table.is_delta and file_format == DELTA):
+            return False
+        config = context["config"]
+        configured = map(str.lower, config.get("tblproperties") or {})
+        if (
+            isinstance(config.get("type_widening"), bool)
+            or TYPE_WIDENING_PROPERTY.lower() in configured
+        ):
+            return False
+        return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
 
 def _properties(declarations: list[Declaration], config: Any) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """The settings of Spark for all statements of a node, those of its hooks too, or for one write."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -46,3 +46,11 @@ def overwriting(backend: SqlBackend, table: SparkRelation, mode: str) -> Iterato
     if not table.is_delta:
         # Spark and Iceberg cache the files of such a table for each session.
         backend.execute(f"refresh table {table.render()}")
+
+
+def overwrite_all(
+    backend: SqlBackend, table: SparkRelation, run: Callable[..., Any], *given: Any
+) -> None:
+    """Run a macro whose statement overwrites all partitions of a table."""
+    with overwriting(backend, table, "static"):
+        run(*given)

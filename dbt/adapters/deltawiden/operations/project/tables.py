@@ -108,7 +108,7 @@ class TableChecks:
         try:
             rows = from_csv(str(file), config.get("column_types") or {}, delimiter)
             rows.original_abspath = str(file)
-            types = self.context["adapter"].seeds().types(node, rows)
+            types = self.context["adapter"].services().seeds.types(node, rows)
             check_seed(node, rows, types, self.planner.backend.fetch_rows)
         except Exception as error:  # An empty file ends agate with StopIteration.
             found = _LINE.search(message_of(error))

@@ -4,7 +4,7 @@
 #}
 
 {% macro deltawiden__get_column_names() %}
-  {{ adapter.contract_columns(model, config.get('unique_key')) }}
+  {{ adapter.services().contract_columns(model, config.get('unique_key')) }}
 {% endmacro %}
 
 
@@ -12,7 +12,7 @@
   For a new table, the adapter adds the generated columns and default values that the contract declares.
 -#}
 {% macro deltawiden__get_select_subquery(sql) %}
-  {% do return(adapter.declared_query(model, default__get_select_subquery(sql))) %}
+  {% do return(adapter.services().new_tables.declared_query(model, default__get_select_subquery(sql))) %}
 {% endmacro %}
 
 

@@ -8,5 +8,5 @@
   {%- set updated = get_merge_update_columns(
       config.get('merge_update_columns'), config.get('merge_exclude_columns'),
       adapter.get_columns_in_relation(target) if dest_columns is none else dest_columns) -%}
-  {{ adapter.merge_sql(context, target, source, unique_key, dest_columns, incremental_predicates, updated) }}
+  {{ adapter.services().writes.merge_sql(context, target, source, unique_key, dest_columns, incremental_predicates, updated) }}
 {% endmacro %}

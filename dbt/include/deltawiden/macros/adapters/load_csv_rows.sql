@@ -4,8 +4,8 @@
   replaces both others.
 -#}
 {% macro deltawiden__reset_csv_table(model, full_refresh, old_relation, agate_table) %}
-  {%- set own = adapter.seeds().own_macros(context) -%}
-  {%- set features = adapter.seeds().check(model, agate_table, this) if own | length < 2 -%}
+  {%- set own = adapter.services().seeds.own_macros(context) -%}
+  {%- set features = adapter.services().seeds.check(model, agate_table, this) if own | length < 2 -%}
   {%- if 'create_csv_table' in own -%}
     {%- do adapter.drop_relation(old_relation) -%}
     {% do return(create_csv_table(model, agate_table)) %}
@@ -19,7 +19,7 @@
 
 
 {% macro deltawiden__create_csv_table(model, agate_table) %}
-  {%- set features = adapter.seeds().check(model, agate_table, this) -%}
+  {%- set features = adapter.services().seeds.check(model, agate_table, this) -%}
   {% do return(_deltawiden_create_seed(model, agate_table, features)) %}
 {% endmacro %}
 
@@ -29,10 +29,10 @@
   there.
 -#}
 {% macro _deltawiden_create_seed(model, agate_table, features) %}
-  {%- if adapter.seeds().postpone(context, model, agate_table) -%}
+  {%- if adapter.services().seeds.postpone(context, model, agate_table) -%}
     {% do return('') %}
   {%- endif -%}
-  {%- set columns = adapter.seeds().columns(model, agate_table) | map('join', ' ') | join(', ') -%}
+  {%- set columns = adapter.services().seeds.columns(model, agate_table) | map('join', ' ') | join(', ') -%}
   {%- set sql = _deltawiden_seed_table('(' ~ columns ~ ')', features) -%}
   {%- call statement('_') -%}
     {{ sql }}
@@ -62,13 +62,13 @@
   each time. This takes minutes for a seed with about ten thousand rows.
 -#}
 {% macro deltawiden__load_csv_rows(model, agate_table) %}
-  {%- set features = adapter.seeds().check(model, agate_table, this) -%}
-  {%- if adapter.seeds().is_postponed(agate_table) -%}
-    {% do return(adapter.seeds().write(
+  {%- set features = adapter.services().seeds.check(model, agate_table, this) -%}
+  {%- if adapter.services().seeds.is_postponed(agate_table) -%}
+    {% do return(adapter.services().seeds.write(
         model, this, _deltawiden_seed_table('', features), agate_table, get_batch_size())) %}
   {%- endif -%}
   {%- set statements = [] -%}
-  {%- for sql, values in adapter.seeds().inserts(
+  {%- for sql, values in adapter.services().seeds.inserts(
       model, this, agate_table, get_batch_size(), get_binding_char(), _deltawiden_is_in_folder()) -%}
     {%- do _deltawiden_fill(this, adapter.add_query, sql, True, values, True) if loop.first
         else adapter.add_query(sql, bindings=values, abridge_sql_log=True) -%}

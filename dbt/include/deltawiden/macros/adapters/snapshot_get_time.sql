@@ -4,6 +4,6 @@
   timestamp and back, which is another text.
 -#}
 {% macro deltawiden__snapshot_get_time() -%}
-  {%- set type = adapter.snapshot_time_type(model.unique_id) if model.resource_type == 'snapshot' else '' -%}
+  {%- set type = adapter.services().snapshots.time_type(model.unique_id) if model.resource_type == 'snapshot' else '' -%}
   {{ 'cast(' ~ current_timestamp() ~ ' as ' ~ type ~ ')' if type else current_timestamp() }}
 {%- endmacro %}

@@ -2,7 +2,7 @@
 {% macro deltawiden__tblproperties_clause() -%}
   {%- set existing = load_cached_relation(this) -%}
   {%- set is_replaced = existing is not none and existing.is_delta and config.get('file_format', default='delta') == 'delta' -%}
-  {%- set features = adapter.features_for_query(_deltawiden_model_query()) if is_replaced else {} -%}
+  {%- set features = adapter.services().new_tables.feature_properties(_deltawiden_model_query()) if is_replaced else {} -%}
   {#- A replaced table loses its properties. An incremental model can follow the table's type widening. -#}
   {%- set follows_table = is_replaced and config.get('materialized') == 'incremental' and config.get('type_widening') is not boolean -%}
   {%- if follows_table and adapter.has_type_widening(existing) -%}
@@ -21,7 +21,7 @@
   {%- if config.get('file_format', default='delta') == 'delta' -%}
     {%- do properties.update(features) -%}
     {%- if config.get('location_root') -%}
-      {%- do properties.update(adapter.folders().owner(this)) -%}
+      {%- do properties.update(adapter.services().folders.owner(this)) -%}
     {%- endif -%}
     {%- if config.get('type_widening') is sameas true -%}
       {%- do properties.update({'delta.enableTypeWidening': 'true'}) -%}

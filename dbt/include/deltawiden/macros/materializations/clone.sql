@@ -53,7 +53,7 @@
 {% macro _deltawiden_clone_location() %}
   {%- set location = location_clause() -%}
   {%- if location | trim -%}
-    tblproperties ({{ adapter.properties_sql(adapter.folders().owner(this)) }})
+    tblproperties ({{ adapter.properties_sql(adapter.services().folders.owner(this)) }})
     {{ location }}
   {%- endif -%}
 {% endmacro %}

@@ -37,7 +37,7 @@
   {%- if is_new -%}
     {%- do _deltawiden_create_table(existing_relation, target_relation, file_format) -%}
   {%- else -%}
-    {%- do adapter.write_incremental(context, existing_relation, target_relation, _deltawiden_run_write) -%}
+    {%- do adapter.services().writes.write(context, existing_relation, target_relation, _deltawiden_run_write) -%}
   {%- endif -%}
 
   {% set should_revoke = should_revoke(existing_relation, full_refresh_mode) %}
@@ -45,7 +45,7 @@
 
   {% do persist_docs(target_relation, model, for_relation=not is_new) %}
 
-  {% do adapter.optimize_after_run(context, target_relation) %}
+  {% do adapter.services().optimize_after_run(context, target_relation) %}
 
   {{ run_hooks(post_hooks) }}
 
@@ -57,9 +57,9 @@
 {% macro _deltawiden_create_table(existing_relation, target_relation, file_format) %}
 
   {#- Check the query before the table is dropped, because it may be refused. -#}
-  {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
+  {%- set query = adapter.services().new_tables.checked_query(context, _deltawiden_model_query(), target_relation) -%}
   {#- `deltawiden__tblproperties_clause` keeps the table's type widening in the same commit. A project's macros need not. -#}
-  {%- set follows_table = adapter.loses_type_widening(context, existing_relation, file_format) -%}
+  {%- set follows_table = adapter.services().new_tables.loses_type_widening(context, existing_relation, file_format) -%}
   {%- do _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) -%}
   {%- do run_query("alter table " ~ target_relation.render()
       ~ " set tblproperties ('delta.enableTypeWidening' = 'true')") if follows_table -%}

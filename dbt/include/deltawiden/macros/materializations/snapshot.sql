@@ -29,23 +29,23 @@
 
   {%- set columns = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
   {#- Other strategies than timestamp can ask for the time of the run. -#}
-  {%- do adapter.read_snapshot_times(model.unique_id, target_relation, columns)
+  {%- do adapter.services().snapshots.read_times(model.unique_id, target_relation, columns)
       if target_relation_exists and config.get('strategy') != 'timestamp' -%}
   {% set strategy_macro = strategy_dispatch(config.get('strategy')) %}
   {% set strategy = strategy_macro(model, "snapshotted_data", "source_data", model['config'], target_relation_exists) %}
   {% set build_sql = build_snapshot_table(strategy, model['compiled_code']) %}
 
   {% if not target_relation_exists %}
-    {%- set query = adapter.new_snapshot_query(context, build_sql, target_relation, columns) -%}
+    {%- set query = adapter.services().snapshots.with_timestamps(build_sql, columns, config) -%}
     {% call statement('main') %}
-      {{ create_table_as(False, target_relation, query) }}
+      {{ create_table_as(False, target_relation, adapter.services().new_tables.checked_query(context, query, target_relation)) }}
     {% endcall %}
   {% else %}
     {#- dbt ignores the case of the other names only. -#}
     {%- do adapter.assert_valid_snapshot_target_given_strategy(
         target_relation, dict(columns, dbt_is_deleted=columns.dbt_is_deleted | lower), strategy) -%}
-    {%- do adapter.write_snapshot(
-        context, build_sql, target_relation, columns, _deltawiden_run_snapshot_write, strategy) -%}
+    {%- do adapter.services().writes.write_snapshot(context, build_sql, target_relation, columns,
+        adapter.get_hard_deletes_behavior(config), strategy, _deltawiden_run_snapshot_write) -%}
     {%- do post_snapshot(api.Relation.create(identifier=adapter.temporary_view(model), type='view')) -%}
   {% endif %}
 
@@ -54,7 +54,7 @@
 
   {% do persist_docs(target_relation, model, for_relation=target_relation_exists) %}
 
-  {% do adapter.optimize_after_run(context, target_relation) %}
+  {% do adapter.services().optimize_after_run(context, target_relation) %}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
 
@@ -73,7 +73,7 @@
   {%- set strategy = _deltawiden_snapshot_strategy(plan, strategy, source) -%}
   {%- set compared = _deltawiden_snapshot_compared(plan, target_relation, columns) -%}
   {%- set staging = _deltawiden_snapshot_staging(strategy, source, compared) -%}
-  {%- set rows = adapter.staged_rows_sql(context, staging, target_relation, plan) -%}
+  {%- set rows = adapter.services().snapshots.staged_rows_sql(context, staging, target_relation, plan) -%}
   {%- set inserted, undeleted, wanted = [], [], '' -%}
   {%- for column in plan.write.columns -%}
     {%- do inserted.append(column.quoted) if column.in_source -%}
@@ -173,8 +173,8 @@
   checked values) find its version, which `ignore` alone leaves open.
 -#}
 {% macro deltawiden__snapshot_merge_sql(target, source, insert_cols) -%}
-  {{ adapter.snapshot_merge_sql(
-      config, config.get('snapshot_table_column_names') or get_snapshot_table_column_names(), target, source, insert_cols) }}
+  {%- set own = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
+  {{ adapter.services().snapshot_merge_sql(config, own, target, source, insert_cols, adapter.get_hard_deletes_behavior(config)) }}
 {% endmacro %}
 
 

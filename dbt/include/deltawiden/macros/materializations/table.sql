@@ -21,7 +21,7 @@
   {%- endif -%}
 
   {#- Check the query before the table is dropped, because it may be refused. -#}
-  {%- set query = adapter.new_table_query(context, _deltawiden_model_query(), target_relation) -%}
+  {%- set query = adapter.services().new_tables.checked_query(context, _deltawiden_model_query(), target_relation) -%}
 
   {%- do _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) -%}
 
@@ -32,7 +32,7 @@
 
   {% do persist_constraints(target_relation, model) %}
 
-  {% do adapter.optimize_after_run(context, target_relation) %}
+  {% do adapter.services().optimize_after_run(context, target_relation) %}
 
   {{ run_hooks(post_hooks) }}
 
@@ -58,7 +58,7 @@
 
 {#- Run the first statement with rows of a new table. In the mode `dynamic`, Spark would keep partitions of an earlier one. -#}
 {% macro _deltawiden_fill(table, run) %}
-  {%- do adapter.overwrite_all(table, run, *varargs) if config.get('partition_by') and _deltawiden_is_in_folder()
+  {%- do adapter.services().overwrite_all(table, run, *varargs) if config.get('partition_by') and _deltawiden_is_in_folder()
       else run(*varargs) -%}
 {% endmacro %}
 
@@ -82,7 +82,7 @@
 -#}
 {% macro _deltawiden_drop_for(query, existing_relation) %}
   {% do run_query('describe query ' ~ query) %}
-  {%- if adapter.reads(query, existing_relation, model) -%}
+  {%- if adapter.services().reads(query, existing_relation, model) -%}
     {% do exceptions.raise_compiler_error(existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
       ~ existing_relation.type ~ ' that has to be dropped first. Let the model read another relation.'
       ~ (' Spark does not show what an RDD or a cached data frame reads, nor a subquery or a source without files. The code has '

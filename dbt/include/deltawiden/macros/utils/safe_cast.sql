@@ -2,7 +2,7 @@
     removes the quotes alone. -#}
 {% macro deltawiden__safe_cast(field, type) %}
   {%- if execute -%}
-    {%- do adapter.seeds().check_fixture(context, field, type) -%}
+    {%- do adapter.services().seeds.check_fixture(context, field, type) -%}
   {%- endif -%}
   {%- if field is string and cast_from_string_unsupported_for(type) -%}
     cast({{ adapter.expression_in(field) }} as {{ type }})
