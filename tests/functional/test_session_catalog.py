@@ -14,6 +14,7 @@ from dbt.adapters.deltawiden.delta.backends import jvm_catalog
 from dbt.adapters.deltawiden.delta.backends.jvm import JvmBackend
 from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
     delta_schema,
+    delta_table,
     describe_tables,
     temporary_view_schema,
 )
@@ -54,6 +55,33 @@ class TestTables:
         changes = r',?"delta\.typeChanges":\[[^]]*\]'
         assert found.json() == re.sub(changes, "", spark.table(table).schema.json())
         assert found["s"].dataType.simpleString() == "struct<n:smallint,t:array<smallint>>"
+
+    def test_the_log_of_a_table_has_its_comment_properties_and_features(
+        self, spark: SparkSession, schema: str
+    ):
+        table = f"{schema}.described"
+        spark.sql(
+            f"create table {table} (id byte, `d.e` string) using delta comment 'one, \"two\"' "
+            "partitioned by (`d.e`) tblproperties ('delta.enableTypeWidening' = true, "
+            "'note' = 'a=b, c', 'delta.feature.allowColumnDefaults' = 'supported')"
+        )
+        found = delta_table(spark, schema, "Described")
+        assert found is not None
+        assert found.schema.json() == delta_schema(spark, schema, "described").json()  # type: ignore[union-attr]
+        assert found.comment == spark.catalog.getTable(table).description == 'one, "two"'
+        shown = {row[0]: row[1] for row in spark.sql(f"show tblproperties {table}").collect()}
+        of_the_protocol = {"delta.minReaderVersion", "delta.minWriterVersion"}
+        assert found.properties.items() <= shown.items()
+        assert shown.keys() - found.properties.keys() <= of_the_protocol
+        assert {"note", "delta.feature.allowColumnDefaults"} <= found.properties.keys()
+
+    def test_a_table_without_a_comment_has_none(self, spark: SparkSession, schema: str):
+        spark.sql(f"create table {schema}.plain (id int) using delta")
+        found = delta_table(spark, schema, "plain")
+        assert found is not None
+        assert found.comment is None
+        spark.sql(f"create view {schema}.plain_view as select 1 as id")
+        assert delta_table(spark, schema, "plain_view") is None
 
     def test_a_thread_that_has_run_no_statement_reads_it_too(
         self, spark: SparkSession, schema: str

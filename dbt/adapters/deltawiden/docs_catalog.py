@@ -21,6 +21,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.change_history import read_dated_changes
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import DeltaTable
 from dbt.adapters.deltawiden.log import logger
 
 _TYPE_CHANGES = "When the types were changed, and by which model or operation"
@@ -45,7 +46,10 @@ def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[
         SparkAdapter.INFORMATION_STATISTICS_REGEX, information
     )
     try:
-        schema, comment = backend.schema(relation), backend.comment(relation)
+        # For a thousand tables, the statements that read this would take minutes.
+        logged = backend.delta_table(relation)
+        schema = logged.schema if logged else backend.schema(relation)
+        comment = logged.comment if logged else backend.comment(relation)
     except DbtRuntimeError as error:
         logger.warning(f"The catalog has no columns of {relation_sql(relation)}: {error.msg}")
         return
@@ -57,7 +61,7 @@ def catalog_rows(backend: SqlBackend, relation: SparkRelation) -> Iterator[dict[
         "table_owner": owner.group(1) if owner else None,
         "table_comment": comment,
         **SparkColumn.convert_table_stats(counted.group(1) if counted else None),
-        **statistics(backend, relation),
+        **statistics(backend, relation, logged),
     }
     for index, field in enumerate(schema.fields, start=1):
         yield {
@@ -103,8 +107,13 @@ def _stats_items(row: Mapping[str, Any]) -> dict[str, StatsItem]:
     }
 
 
-def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
+def statistics(
+    backend: SqlBackend, table: SparkRelation, logged: DeltaTable | None = None
+) -> Statistics:
     """Return the state of a table's type widening as statistics: cells of dbt's catalog rows.
+
+    Args:
+        logged: what is already known of the table.
 
     Empty if the relation is not a Delta table. If it can't be read, a warning is logged and the
     result is empty, so that the other relations are still listed.
@@ -115,14 +124,16 @@ def statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
     if not table.is_delta:
         return {}
     try:
-        return _statistics(backend, table)
+        return _statistics(backend, table, logged)
     except DbtRuntimeError as error:
         logger.warning(f"The catalog has no statistics for {relation_sql(table)}: {error.msg}")
         return {}
 
 
-def _statistics(backend: SqlBackend, table: SparkRelation) -> Statistics:
+def _statistics(backend: SqlBackend, table: SparkRelation, logged: DeltaTable | None) -> Statistics:
     snapshot = backend.snapshot(table)
+    if logged:
+        snapshot.all_properties = logged.properties
     has_feature = bool(snapshot.widening_features)
     on = snapshot.has(TYPE_WIDENING_PROPERTY)
     state = "on" if on else "off, with its table feature" if has_feature else "off"

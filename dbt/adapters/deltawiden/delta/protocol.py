@@ -12,6 +12,7 @@ class Compatibility(str, Enum):
 
 
 FEATURE_PREFIX = "delta.feature."
+SUPPORTED = "supported"
 """The prefix of the table property that marks a table feature as supported,
 https://docs.delta.io/latest/versioning.html."""
 TYPE_WIDENING_PROPERTY = "delta.enableTypeWidening"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Set
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
@@ -47,6 +47,19 @@ _ICEBERG_FEATURES = frozenset(
         *(feature for _, feature in WRITER_COMPATIBILITY.values()),
     }
 )
+
+
+class DeltaTable(NamedTuple):
+    """What the log of a Delta table says of it.
+
+    Attributes:
+        comment: the comment on the table.
+        properties: the table properties, and the table features as properties.
+    """
+
+    schema: StructType
+    comment: str | None
+    properties: Mapping[str, str]
 
 
 class TableSnapshot:

@@ -134,12 +134,12 @@ def catalog_table(session: SparkSession, schema: str, name: str) -> Java:
     return _state(session).catalog().externalCatalog().getTable(schema, name)
 
 
-def newest_metadata(session: SparkSession, table: Java) -> Java:
-    """Return the metadata of the newest version of a ``catalog_table``. Tried on ALL."""
+def newest_snapshot(session: SparkSession, table: Java) -> Java:
+    """Return the newest version of a ``catalog_table``, a Delta table. Tried on ALL."""
     own: Any = session
     log = java_class(session, "org.apache.spark.sql.delta.DeltaLog")
     no_options = table.properties().empty()
-    return log.forTableWithSnapshot(own._jsparkSession, table, no_options)._2().metadata()
+    return log.forTableWithSnapshot(own._jsparkSession, table, no_options)._2()
 
 
 def catalog_tables(session: SparkSession, schema: str, at_once: int) -> Iterable[Java]:

@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.types import DataType
 
 from dbt.adapters.deltawiden.delta.engine import DELTA_3_2, DELTA_4_0, Capability
-from dbt.adapters.deltawiden.delta.protocol import FEATURE_PREFIX, Compatibility
+from dbt.adapters.deltawiden.delta.protocol import FEATURE_PREFIX, SUPPORTED, Compatibility
 from dbt.adapters.deltawiden.sql.types import leaves
 from dbt.adapters.deltawiden.sql.versions import Version
 
@@ -136,7 +136,7 @@ def feature_properties(types: Iterable[DataType], supported: Iterable[str] = ())
     """
     found = {_FEATURES.get(type(leaf)) for data_type in types for leaf in leaves(data_type)}
     needed = {feature for feature in found if feature} - set(supported)
-    return {f"{FEATURE_PREFIX}{feature}": "supported" for feature in sorted(needed)}
+    return {f"{FEATURE_PREFIX}{feature}": SUPPORTED for feature in sorted(needed)}
 
 
 def find_rule(from_type: DataType, to_type: DataType) -> Rule | None:

@@ -23,7 +23,7 @@ from dbt.adapters.deltawiden.config.strategies import MICROBATCH
 from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
-from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
+from dbt.adapters.deltawiden.delta.protocol import SUPPORTED, TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.spark.temporary_views import DECLARED, temporary_view
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
@@ -218,4 +218,4 @@ def _properties(declarations: list[Declaration], config: Any) -> dict[str, dict[
     if all(declaration.key != CURRENT_DEFAULT for declaration in declarations):
         return {}
     given = config.get("tblproperties") or {}
-    return {"tblproperties": {DEFAULTS_PROPERTY: "supported", **given}}
+    return {"tblproperties": {DEFAULTS_PROPERTY: SUPPORTED, **given}}

@@ -16,6 +16,7 @@ from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
 from dbt.adapters.deltawiden.delta.backends.explain import FOLLOWING_MODES, AnalysedQuery, ViewTypes
 from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
     delta_schema,
+    delta_table,
     describe_tables,
     temporary_view_schema,
 )
@@ -24,6 +25,7 @@ from dbt.adapters.deltawiden.delta.data_files import DataFiles
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import DeltaTable
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
 from dbt.adapters.deltawiden.spark.scala import analysed_plan
 from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
@@ -53,6 +55,10 @@ class JvmBackend(ConnectBackend):
         return lambda: (
             reading.result() or self._with_partition_columns(table, session.schema(table.render()))
         )
+
+    def delta_table(self, table: SparkRelation) -> DeltaTable | None:
+        names = _without_session_catalog(relation_path(table))
+        return delta_table(self._handle().session, *names) if len(names) == 2 else None
 
     def partition_schema(self, table: BaseRelation) -> StructType:
         schema = _schema_in_jvm(table, self._handle())

@@ -14,6 +14,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.partition_columns import with_partition_columns
+from dbt.adapters.deltawiden.delta.protocol import FEATURE_PREFIX, SUPPORTED
+from dbt.adapters.deltawiden.delta.table_snapshot import DeltaTable
 from dbt.adapters.deltawiden.spark import scala
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.session_connection import as_active
@@ -55,15 +57,42 @@ def delta_schema(session: SparkSession, schema: str, name: str) -> StructType | 
     other classes. The partition columns are marked.
     """
     with _if_known, as_active(session):
-        # Another implementation of the catalog can keep its tables outside the metastore.
-        if not _is_deltas_catalog_in_use(session):
-            return None
-        table = scala.catalog_table(session, schema, name)
-        if table.provider().contains("delta"):
-            metadata = scala.newest_metadata(session, table)
-            partitioned_by = scala.texts(metadata.partitionColumns())
-            return with_partition_columns(_read(metadata.schema()), partitioned_by)
+        snapshot = _newest_snapshot(session, schema, name)
+        if snapshot is not None:
+            return _marked_schema(snapshot.metadata())
     return None
+
+
+def delta_table(session: SparkSession, schema: str, name: str) -> DeltaTable | None:
+    """Read the newest version of a Delta table, as ``delta_schema``."""
+    with _if_known, as_active(session):
+        snapshot = _newest_snapshot(session, schema, name)
+        if snapshot is not None:
+            metadata, set_by = snapshot.metadata(), snapshot.metadata().configuration()
+            names, values = (scala.texts(part.toSeq()) for part in (set_by.keys(), set_by.values()))
+            features = scala.texts(snapshot.protocol().readerAndWriterFeatureNames())
+            supported = dict.fromkeys((f"{FEATURE_PREFIX}{each}" for each in features), SUPPORTED)
+            properties = {**dict(zip(names, values, strict=True)), **supported}
+            return DeltaTable(_marked_schema(metadata), metadata.description(), properties)
+    return None
+
+
+def _newest_snapshot(session: SparkSession, schema: str, name: str) -> Any:
+    # Another implementation of the catalog can keep its tables outside the metastore.
+    if not _is_deltas_catalog_in_use(session):
+        return None
+    table = scala.catalog_table(session, schema, name)
+    if not table.provider().contains("delta"):
+        return None
+    snapshot = scala.newest_snapshot(session, table)
+    # Without a log, it is an empty version: a statement says what is wrong.
+    return snapshot if snapshot.version() >= 0 else None
+
+
+def _marked_schema(metadata: Any) -> StructType:
+    return with_partition_columns(
+        _read(metadata.schema()), scala.texts(metadata.partitionColumns())
+    )
 
 
 def describe_tables(session: SparkSession, schema: str) -> list[tuple[str, str, str]] | None:

@@ -24,7 +24,7 @@ from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql, meta
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
 from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, with_partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
-from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, TableSnapshot
+from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, DeltaTable, TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
 from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
@@ -282,6 +282,10 @@ class SqlBackend:
         """Read the comment on a table or view. With SQL alone, only a Delta table has one."""
         snapshot = self.snapshot(relation)
         return snapshot.description if snapshot.is_delta else None
+
+    def delta_table(self, table: SparkRelation) -> DeltaTable | None:
+        """Read what the log of a Delta table says of it. None if statements have to run for it."""
+        return None
 
     def commented_schema(self, table: SparkRelation, nested: bool) -> StructType:
         """Read the schema of a table with the comments on its columns, or on nested fields too.
