@@ -63,7 +63,7 @@ from dbt.adapters.deltawiden.operations.report.report_type_widening import (
     ReportResults,
     report_type_widening,
 )
-from dbt.adapters.deltawiden.operations.result import OperationResults
+from dbt.adapters.deltawiden.operations.result import OperationResults, Results
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection, full_name
 from dbt.adapters.deltawiden.operations.stop_spark import StoppedSparks, stop_sparks
 from dbt.adapters.deltawiden.spark.redaction import scrubbed
@@ -124,13 +124,13 @@ class Operations:
             arguments["tables"] = self._selection(name).relations(**selected)
         self._show(getattr(self, name)(**arguments), output, page)
 
-    def _show(self, results: Any, output: str, page: Path | None) -> None:
-        if page is not None:
+    def _show(self, results: Results, output: str, page: Path | None) -> None:
+        if isinstance(results, PlanResults | ReportResults) and page is not None:
             written = write_page(results.operation, page, scrubbed(page_of(results)))
             self.context["log"](f"The page is in {written}", info=True)
         if output == "json":
             self.context["print"](self.context["tojson"](results.document))
-        elif output == "markdown":
+        elif isinstance(results, PlanResults | ProjectResults) and output == "markdown":
             self.context["print"](results.markdown)
         elif results.text:
             self.context["log"](f"{results.operation}\n{results.text}", info=True)

@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import agate
 from dbt_common.events.functions import fire_event
 from dbt_common.events.types import Note
-from dbt_common.exceptions import DbtBaseException
+from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 
 from dbt.adapters.deltawiden.spark.errors import message_of
 from dbt.adapters.deltawiden.writes.attempts import Attempts
@@ -38,6 +38,31 @@ def with_progress(
         yield item
 
 
+class Results(Protocol):
+    """What an operation shows, of tables or of something else."""
+
+    OUTPUTS: ClassVar[Sequence[str]] = ("text", "json")
+    """The values of the argument ``output``."""
+
+    operation: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The JSON document of the results."""
+
+    @property
+    def text(self) -> str:
+        """The results for people, empty if there are none."""
+
+    @property
+    def failed(self) -> Sequence[object]:
+        """What failed. The operation then ends with an error."""
+
+    @property
+    def failure_text(self) -> str:
+        """The error message, empty if nothing failed."""
+
+
 @dataclass(frozen=True)
 class OperationResult:
     """The result of an operation for one table: for people by column heading, and for JSON."""
@@ -49,11 +74,9 @@ class OperationResult:
 
 
 @dataclass(frozen=True)
-class OperationResults:
+class OperationResults(Results):
     """The results of an operation for all of its tables."""
 
-    OUTPUTS: ClassVar[Sequence[str]] = ("text", "json")
-    """The values of the argument ``output``."""
     COUNTED: ClassVar[str] = "tables"
     """What the error message counts."""
 
@@ -63,7 +86,6 @@ class OperationResults:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The JSON document of the results."""
         tables = [
             {
                 "table": result.table,
@@ -106,6 +128,20 @@ class OperationResults:
         for result in self.failed:
             lines += ["", f"{result.table}:", *(f"  {line}" for line in result.error.splitlines())]
         return "\n".join(lines)
+
+
+def steps_text(steps: Sequence[str], dry_run: bool) -> str:
+    """Render the steps that an operation has made or, in a dry run, would make."""
+    text = "; ".join(steps) or "nothing to do"
+    return f"dry run: {text}" if dry_run else text
+
+
+def unexpected_state(work: str, found: Sequence[str], version: int) -> DbtRuntimeError:
+    """Return the error for a table in which something is found that the work must not leave."""
+    return DbtRuntimeError(
+        f"After the {work}, {'; '.join(found)}. Run the operation again; if nothing changes, "
+        f"the table as it was can be read as version {version}."
+    )
 
 
 def text_table(rows: Sequence[Mapping[str, str]]) -> str:

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
+from dbt.adapters.deltawiden.operations.result import Results
 from dbt.adapters.deltawiden.spark.keep_alive.status import Stopped, kept_elsewhere, stop_kept
 
 
 @dataclass(frozen=True)
-class StoppedSparks:
+class StoppedSparks(Results):
     """What became of each Spark, and the folders of those that were not asked to end."""
-
-    OUTPUTS: ClassVar = ("text", "json")
 
     each: Sequence[Stopped]
     elsewhere: Sequence[str] = ()
@@ -19,7 +18,6 @@ class StoppedSparks:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The JSON document of the result."""
         sparks = [
             {
                 **({"process": spark.jvm.pid, "folder": spark.folder} if spark else {}),
@@ -32,7 +30,6 @@ class StoppedSparks:
 
     @property
     def text(self) -> str:
-        """The result for people."""
         if not self.each and self.elsewhere:
             return (
                 "There is no Spark that is kept alive for this folder. One runs that was started "
@@ -50,7 +47,6 @@ class StoppedSparks:
 
     @property
     def failure_text(self) -> str:
-        """The error message, empty if there is none."""
         lines = [f"{_named(stopped)}: {stopped.error}" for stopped in self.failed]
         return "\n".join([f"{self.operation}: Spark was not ended", *lines]) if lines else ""
 

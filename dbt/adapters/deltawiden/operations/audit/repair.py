@@ -29,6 +29,7 @@ from dbt.adapters.deltawiden.operations.result import (
     failed_attempts,
     log_progress,
     run_on_each,
+    steps_text,
     text_table,
 )
 from dbt.adapters.deltawiden.operations.selection import Names, Node, full_name
@@ -283,7 +284,7 @@ def _result(
         changes += f" of {counts['files']:,} files"
     result = {
         "nothing_to_do": "nothing to do",
-        "dry_run": "dry run: " + "; ".join(done.get("statements", ())),
+        "dry_run": steps_text(done.get("statements", ()), dry_run=True),
         "changed": f"changed in version {done['version']}" if done.get("version") else "changed",
     }[state]
     return OperationResult(

@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.protocol import DELETION_VECTORS
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress, steps_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
 
 
@@ -38,9 +38,9 @@ def analyze_table(table: MaintainedTable, dry_run: bool) -> OperationResult:
         log_progress(f"{table.name}: {step}")
         table.backend.collect_statistics(table.relation)
     state = "dry_run" if dry_run else "analyzed" if files else "nothing_to_do"
-    done = step if files else "nothing to do"
+    steps = [step] if files else []
     return OperationResult(
         table.name,
-        shown={"result": f"dry run: {done}" if dry_run else done},
-        values={"state": state, "statements": [step] if files else [], "files": len(files)},
+        shown={"result": steps_text(steps, dry_run)},
+        values={"state": state, "statements": steps, "files": len(files)},
     )

@@ -25,7 +25,12 @@ from dbt.adapters.deltawiden.operations.maintenance.history_of_drop import (
     history_of_drop,
 )
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
+from dbt.adapters.deltawiden.operations.result import (
+    OperationResult,
+    log_progress,
+    steps_text,
+    unexpected_state,
+)
 from dbt.adapters.deltawiden.spark.errors import condition_of
 from dbt.adapters.deltawiden.sql.statements import drop_feature, unset_properties
 
@@ -225,10 +230,7 @@ def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, wo
     if after.rows != before.rows and not table.others_since(before.version):
         found.append(f"it had {before.rows} rows and has {after.rows}")
     if found:
-        raise DbtRuntimeError(
-            f"After the drop, {'; '.join(found)}. Run the operation again; if nothing changes, "
-            f"the table as it was can be read as version {before.version}."
-        )
+        raise unexpected_state("drop", found, before.version)
 
 
 def _example(state: FeatureState) -> str:
@@ -246,7 +248,7 @@ def _planned(before: FeatureState, history: History, statements: Sequence[str]) 
     return OperationResult(
         before.snapshot.name,
         shown={
-            "result": "dry run: " + ("; ".join(statements) or "nothing to do"),
+            "result": steps_text(statements, dry_run=True),
             "stale": before.stale_text,
             "history": history.text(before),
             "left": "; ".join(left) or "-",

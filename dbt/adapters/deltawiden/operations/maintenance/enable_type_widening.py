@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.operations.result import (
     attempt,
     log_progress,
     run_on_each,
+    steps_text,
     text_table,
 )
 from dbt.adapters.deltawiden.sql.statements import set_properties
@@ -71,7 +72,7 @@ class Switch:
         )
         result = enabled if self.enables else disabled
         if self.statements and dry_run:
-            result = "dry run: " + "; ".join(self.statements)
+            result = steps_text(self.statements, dry_run)
         return OperationResult(
             self.table,
             shown={"result": result, "readers": self._readers()},

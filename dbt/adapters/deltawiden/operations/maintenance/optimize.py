@@ -9,7 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress, steps_text
 from dbt.adapters.deltawiden.sql import statements
 from dbt.adapters.deltawiden.sql.identifiers import columns_sql, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
@@ -46,7 +46,7 @@ def optimize_table(
         files = pluralize(snapshot.files or 0, "file")
         return OperationResult(
             table.name,
-            shown={"result": f"dry run: {statement}", "files": files},
+            shown={"result": steps_text([statement], dry_run), "files": files},
             values={"state": "dry_run", "statements": [statement], "files": snapshot.files},
         )
     before = table.files.version()

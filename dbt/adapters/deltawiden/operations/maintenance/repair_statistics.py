@@ -19,7 +19,7 @@ from dbt.adapters.deltawiden.delta.float_statistics import (
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress, steps_text
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
 from dbt.adapters.deltawiden.widening.steps import restore_statistics
@@ -91,7 +91,6 @@ def _result(
     dry_run: bool,
 ) -> OperationResult:
     columns = list(dict.fromkeys(leaf.path for stale in wrong for leaf in stale.leaves))
-    done = "; ".join(steps) if steps else "nothing to do"
     values: dict[str, Any] = {
         "state": "dry_run" if dry_run else "repaired" if steps else "right",
         "statements": steps,
@@ -102,7 +101,7 @@ def _result(
     return OperationResult(
         snapshot.name,
         shown={
-            "result": f"dry run: {done}" if dry_run else done,
+            "result": steps_text(steps, dry_run),
             "columns": ", ".join(path_text(path) for path in columns) or "-",
             "left": partition_text(partition_columns) or "-",
         },

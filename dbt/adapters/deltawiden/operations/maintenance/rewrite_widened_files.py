@@ -4,13 +4,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dbt_common.exceptions import DbtRuntimeError
-
 from dbt.adapters.deltawiden.delta.data_files import StaleFile
 from dbt.adapters.deltawiden.delta.widened_files import misread_columns
 from dbt.adapters.deltawiden.operations.maintenance.feature_state import FeatureReader, FeatureState
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.result import OperationResult
+from dbt.adapters.deltawiden.operations.result import OperationResult, steps_text, unexpected_state
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 
 _NOTHING_STALE = {"stale_files": 0, "stale_bytes": 0}
@@ -72,19 +70,15 @@ def _check(before: FeatureState, after: FeatureState) -> None:
     if after.rows != before.rows:
         found.append(f"the table had {before.rows} rows and has {after.rows}")
     if found:
-        raise DbtRuntimeError(
-            f"After the rewrite, {'; '.join(found)}. Run the operation again; if nothing changes, "
-            f"the table as it was can be read as version {before.version}."
-        )
+        raise unexpected_state("rewrite", found, before.version)
 
 
 def _result(before: FeatureState, state: str, statements: Sequence[str]) -> OperationResult:
     columns = list(dict.fromkeys(leaf.path for stale in before.stale for leaf in stale.leaves))
-    result = "; ".join(statements) or "nothing to do"
     return OperationResult(
         before.snapshot.name,
         shown={
-            "result": f"dry run: {result}" if state == "dry_run" else result,
+            "result": steps_text(statements, state == "dry_run"),
             "columns": ", ".join(map(path_text, columns)) or "-",
             "stale": before.stale_text,
         },

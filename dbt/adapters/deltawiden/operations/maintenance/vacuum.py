@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, log_files
 from dbt.adapters.deltawiden.operations.maintenance.table import MaintainedTable
-from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress
+from dbt.adapters.deltawiden.operations.result import OperationResult, log_progress, steps_text
 from dbt.adapters.deltawiden.sql import statements
 
 PROPERTY = "delta.deletedFileRetentionDuration"
@@ -198,7 +198,8 @@ def _result(
     oldest: int | None,
 ) -> OperationResult:
     count = "files" if files is None else pluralize(files, "file")
-    done = f"dry run: it would delete {count}" if dry_run else f"deleted {count}"
+    verb = "it would delete" if dry_run else "deleted"
+    done = steps_text([f"{verb} {count}"], dry_run)
     readable = "as before" if oldest is None else f"version {oldest} and newer"
     return OperationResult(
         table.name,

@@ -15,6 +15,7 @@ from dbt.adapters.deltawiden.operations.result import (
     failed_attempts,
     log_progress,
     run_on_each,
+    steps_text,
 )
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.planner import plan_by_hand
@@ -91,7 +92,7 @@ def _result(
     elif steps:
         result += ", its settings of statistics are restored"
     if dry_run and steps:
-        result = "dry run: " + "; ".join(statements)
+        result = steps_text(statements, dry_run)
     return OperationResult(
         plan.table,
         shown={"type changes": changes or "-", "result": result},

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from dbt.adapters.deltawiden.operations.forecast.markdown import escaped, markdown_table
+from dbt.adapters.deltawiden.operations.result import Results
 
 
 class Severity(Enum):
@@ -57,23 +58,21 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class ProjectResults:
+class ProjectResults(Results):
     """The differences from dbt-spark in a project."""
 
-    OUTPUTS: ClassVar = ("text", "json", "markdown")
+    OUTPUTS = ("text", "json", "markdown")
 
     findings: Sequence[Finding]
     operation: str = "check_project"
 
     @property
     def document(self) -> dict[str, Any]:
-        """The JSON document of the results."""
         found = [finding.value for finding in self.findings]
         return {"operation": self.operation, "findings": found, "failed": len(self.failed)}
 
     @property
     def text(self) -> str:
-        """The results for people."""
         blocks = (
             f"{where}: {each.kind} ({each.severity.value})\n"
             + "\n".join(f"    {line}" for line in [*each.text.splitlines(), f"Do: {each.do}"])
@@ -112,7 +111,6 @@ class ProjectResults:
 
     @property
     def failure_text(self) -> str:
-        """The error message."""
         return (
             f"{self.operation}: {len(self.failed)} of {len(self.findings)} findings stop or change "
             "the next run"
