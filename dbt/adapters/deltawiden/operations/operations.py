@@ -24,13 +24,14 @@ from dbt.adapters.deltawiden.operations.arguments import (
     whole_hours,
 )
 from dbt.adapters.deltawiden.operations.audit.audit_lossy_writes import Audit
-from dbt.adapters.deltawiden.operations.audit.backfill_columns import (
-    choose_backfill,
+from dbt.adapters.deltawiden.operations.audit.backfill_columns import Backfiller
+from dbt.adapters.deltawiden.operations.audit.model_rows import (
+    RowsReader,
     folded_columns,
+    full_query,
 )
-from dbt.adapters.deltawiden.operations.audit.model_rows import RowsReader, full_query
-from dbt.adapters.deltawiden.operations.audit.repair import Choose, Repairer, RepairResults
-from dbt.adapters.deltawiden.operations.audit.restore_values import choose_restore
+from dbt.adapters.deltawiden.operations.audit.repair import Repairer, RepairResults
+from dbt.adapters.deltawiden.operations.audit.restore_values import Restorer
 from dbt.adapters.deltawiden.operations.contracts.sync_contracts import (
     SyncResults,
     own_package,
@@ -249,7 +250,7 @@ class Operations:
         if not columns:
             raise self._selection("backfill_columns").error("say which columns: `columns: [name]`")
         rows = self._rows_reader("backfill_columns", unique_key, compiled, columns)
-        return self._repairer(rows, choose_backfill, columns, where, dry_run).run(models)
+        return self._repairer(Backfiller, rows, columns, where, dry_run).run(models)
 
     def restore_values(
         self,
@@ -262,10 +263,15 @@ class Operations:
     ) -> RepairResults:
         """Restore what casts have changed in the tables of models."""
         rows = self._rows_reader("restore_values", unique_key, compiled, columns)
-        return self._repairer(rows, choose_restore, columns, where, dry_run).run(models)
+        return self._repairer(Restorer, rows, columns, where, dry_run).run(models)
 
     def _repairer(
-        self, rows: RowsReader, choose: Choose, columns: Names, where: str | None, dry_run: bool
+        self,
+        kind: type[Repairer],
+        rows: RowsReader,
+        columns: Names,
+        where: str | None,
+        dry_run: bool,
     ) -> Repairer:
         name, full = rows.selection.operation, rows.full_query
 
@@ -275,9 +281,8 @@ class Operations:
 
         rows = replace(rows, full_query=query)
         names, only = column_names(name, "columns", columns), merge_condition(name, "where", where)
-        chosen = partial(choose, names, only)
         graph = self.context["graph"]
-        return Repairer(name, self.backend, self.views, rows, chosen, dry_run, graph)
+        return kind(name, self.backend, self.views, rows, names, only, dry_run, graph)
 
     def _rows_reader(
         self, name: str, unique_key: Names, compiled: bool, columns: Names = None

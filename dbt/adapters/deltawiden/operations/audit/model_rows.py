@@ -30,7 +30,7 @@ from dbt.adapters.deltawiden.operations.audit.query import (
 from dbt.adapters.deltawiden.operations.audit.value_comparison import EarlierTypes
 from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
-from dbt.adapters.deltawiden.sql.identifiers import as_list, folded, path_text
+from dbt.adapters.deltawiden.sql.identifiers import as_list, folded, path_text, read_name
 from dbt.adapters.deltawiden.sql.queries import GAP
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import limited, type_text
@@ -285,6 +285,11 @@ class RowsReader:
         for unique_id, each in self.selection.graph["nodes"].items():
             if each["resource_type"] == "operation" and "on-run-start" in each["tags"]:
                 yield from self.hooks(str(unique_id))
+
+
+def folded_columns(names: Sequence[str]) -> list[str]:
+    """Return the columns that names have, in lower case."""
+    return [read_name(name)[0].lower() for name in names]
 
 
 def _column(

@@ -1,6 +1,7 @@
 """Give columns of existing rows the values of their model: the steps of two operations."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from dbt.adapters.deltawiden.operations.audit.model_rows import (
     ModelRows,
     RowsReader,
     column_rows,
+    folded_columns,
     key_text,
     key_values,
 )
@@ -34,6 +36,7 @@ from dbt.adapters.deltawiden.operations.result import (
 )
 from dbt.adapters.deltawiden.operations.selection import Names, Node, full_name
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
+from dbt.adapters.deltawiden.sql.identifiers import path_text, read_name
 from dbt.adapters.deltawiden.sql.raised_errors import LOSSY_VALUE, REMEDIES
 from dbt.adapters.deltawiden.widening.matched_rows import (
     NotCompared,
@@ -77,10 +80,6 @@ class Choice:
     refused: str = ""
 
 
-Choose = Callable[[Sequence[str], str, ModelRows, "Repairer"], Choice]
-"""Chooses by the names of columns and a condition on the table's rows. It changes nothing."""
-
-
 class RepairResults(OperationResults):
     """The results of an operation that gives rows the values of their models."""
 
@@ -95,16 +94,26 @@ class RepairResults(OperationResults):
 
 
 @dataclass(frozen=True)
-class Repairer:
-    """Runs the operation on one model after the other."""
+class Repairer(ABC):
+    """Runs the operation on one model after the other.
+
+    Attributes:
+        columns: their names, as a person gives them. Empty for all.
+        where: a condition on the table's rows. Empty for none.
+    """
 
     operation: str
     backend: SqlBackend
     views: ModelViews
     reader: RowsReader
-    choose: Callable[[ModelRows, "Repairer"], Choice]
+    columns: Sequence[str]
+    where: str
     dry_run: bool
     graph: Mapping[str, Any]
+
+    @abstractmethod
+    def choose(self, rows: ModelRows) -> Choice:
+        """Choose the rows and columns that get the model's values. It changes nothing."""
 
     def run(self, models: Names) -> RepairResults:
         """Give rows of the models' tables the values of the models, which have to be named."""
@@ -134,7 +143,8 @@ class Repairer:
             raise DbtRuntimeError(f"Nothing was changed: {error}.") from error
 
     def _repair_rows(self, rows: ModelRows) -> OperationResult:
-        choice = self.choose(rows, self)
+        _require_columns(rows, self.columns)
+        choice = self.choose(rows)
         _refuse_duplicates(rows, choice.document)
         if not choice.columns:
             return _result(choice, "nothing_to_do")
@@ -255,6 +265,32 @@ def _require_table(rows: ModelRows) -> None:
         require_table(rows.table, "MERGE")
     if rows.table.is_delta:
         require_rows_that_change(rows.snapshot)
+
+
+def _require_columns(rows: ModelRows, names: Sequence[str]) -> None:
+    """Refuse columns that can't be given the model's values, all of them in one message."""
+    problems = [f"{name}: {problem}" for name in names for problem in _problems(rows, name)]
+    if problems:
+        lines = [f"columns: {rows.name} can't be changed; nothing was changed.", *problems]
+        raise DbtRuntimeError("\n".join(lines))
+    if names and rows.compared.not_comparable:
+        raise DbtRuntimeError(
+            f"Nothing was changed: {', '.join(rows.compared.not_comparable)} can't be compared."
+        )
+
+
+def _problems(rows: ModelRows, name: str) -> Iterator[str]:
+    path = read_name(name)
+    if len(path) > 1:
+        yield f"it names what is inside a column; name the column {path_text(path[:1])}"
+        return
+    for schema, owner in ((rows.produced, "the model's query"), (rows.schema, "the table")):
+        if path[0].lower() not in map(str.lower, schema.names):
+            yield f"{owner} has no such column; it has {', '.join(schema.names)}"
+    if path[0].lower() in folded_columns(rows.key):
+        yield "it is in unique_key, by which the rows are found"
+    if path[0].lower() in rows.computed:
+        yield "Delta computes it: it is a generated or an identity column"
 
 
 def _refuse_duplicates(rows: ModelRows, document: Mapping[str, Any]) -> None:
