@@ -3,6 +3,7 @@
 import pytest
 
 from tests.functional.support import dbt, needs_delta_4
+from tests.small import settings_of
 
 MODEL = """
 {{{{ config(materialized='incremental', {config}) }}}}
@@ -265,3 +266,26 @@ class TestAWideTableBySqlAlone:
         run = dbt("run")
         assert "(string) for the column c of" in run.message("wide"), run.message("wide")
         assert table("wide").rows("c") == []
+
+
+NOT_SHOWN = {
+    "spark.sql.readSideCharPadding": "false",
+    "spark.sql.legacy.charVarcharAsString": "true",
+    "spark.sql.maxPlanStringLength": "40",
+}
+
+
+class TestACharThatASettingHides:
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "{{ config(materialized='incremental', incremental_strategy='append') }}"
+        return {"hidden.sql": f"{config} select 'ab' as c"}
+
+    @pytest.mark.parametrize("name", NOT_SHOWN)
+    def test_is_checked_by_sql_alone(self, project, table, spark, by_sql_alone, name):
+        project.run_sql("drop table if exists {schema}.hidden")
+        project.run_sql("create table {schema}.hidden (c char(5)) using delta")
+        with settings_of(spark, {name: NOT_SHOWN[name]}):
+            run = dbt("run")
+        assert "(string) for the column c of" in run.message("hidden"), run.message("hidden")
+        assert table("hidden").rows("c") == []

@@ -9,6 +9,7 @@ import pytest
 from dbt.adapters.deltawiden.views.finder import ViewFinder
 from tests.functional.operate import document
 from tests.functional.support import dbt, needs_delta_4
+from tests.small import settings_of
 
 INCREMENTAL = """
 {{ config(materialized='incremental', on_schema_change='append_new_columns', type_widening=true) }}
@@ -183,6 +184,20 @@ class TestStaleViews(StaleViews):
         for name in ("as_table", "indirect"):
             assert (Decimal("1.2367"),) in table(name).rows("amount")
         assert Decimal("1.2367") in {row[0] for row in table("versions").rows("amount")}
+
+
+HIDING = {"spark.sql.maxPlanStringLength": "200", "spark.sql.redaction.string.regex": "stale"}
+
+
+@needs_delta_4
+class TestAPlanOfWhichASettingLeavesOutAPart(StaleViews):
+    @pytest.mark.parametrize("name", HIDING)
+    @pytest.mark.parametrize("fixture", ["project", "by_sql_alone"])
+    def test_shows_a_stale_view(self, widened, project, request, spark, name, fixture):
+        request.getfixturevalue(fixture)
+        with settings_of(spark, {name: HIDING[name]}):
+            run = dbt("run", "-s", "as_table")
+        assert "amount: decimal(12,4) in its query" in run.message("as_table")
 
 
 @needs_delta_4

@@ -1,8 +1,11 @@
 """What the plan of a query shows."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
-from dbt.adapters.deltawiden.delta.backends.explain import has_inner_plan
+from dbt.adapters.deltawiden.delta.backends.explain import has_inner_plan, whole_text
 
 EXPLAINED = """== Parsed Logical Plan ==
 'Project [*]
@@ -49,3 +52,41 @@ SUBQUERY = """Filter (isnotnull(at#1L) AND (at#1L = scalar-subquery#5 []))
 )
 def test_a_cached_data_frame_and_a_subquery_are_plans_in_a_node(plan: str, expected: bool):
     assert has_inner_plan(EXPLAINED.format(plan)) is expected
+
+
+class Session:
+    """A session that has cut the texts of plans, or hidden a part of them."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.settings = text, dict[str, str]()
+
+    def explain(self, statement: str) -> str:
+        return whole_text(self, self._shown)
+
+    def _shown(self) -> str:
+        return "all of it" if len(self.settings) == 2 else self.text
+
+    @contextmanager
+    def with_setting(self, key: str, value: str) -> Iterator[None]:
+        self.settings[key] = value
+        yield
+        del self.settings[key]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "== Parsed Logical Plan ==... 1234 more characters",
+        "Truncated plan of 99 characters\n",
+        "View (`s`.`*********(redacted)`, [n#1])\n",
+    ],
+)
+def test_a_plan_of_which_a_setting_leaves_out_a_part_is_read_without_the_setting(text: str):
+    session = Session(text)
+    assert session.explain("select 1") == "all of it"
+    assert session.settings == {}
+
+
+@pytest.mark.parametrize("text", [JOIN, "Project ['... 3 more characters' AS x#1]\n"])
+def test_a_plan_that_is_whole_is_read_once(text: str):
+    assert Session(text).explain("select 1") == text

@@ -20,7 +20,7 @@ from dbt.adapters.deltawiden.config.model_spec import ModelSpec, spec_of_run
 from dbt.adapters.deltawiden.config.policy import invalid_configuration
 from dbt.adapters.deltawiden.config.project_macros import CREATE_MACROS, is_replaced
 from dbt.adapters.deltawiden.config.strategies import MICROBATCH
-from dbt.adapters.deltawiden.delta.backends.explain import may_read_char
+from dbt.adapters.deltawiden.delta.backends.explain import may_read_char, padding_shown
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.delta.protocol import SUPPORTED, TYPE_WIDENING_PROPERTY
@@ -181,7 +181,9 @@ class NewTables:
         would declare as char.
         """
         try:
-            if not may_read_char(self._backend.analyse(query).text):
+            with padding_shown(self._backend):
+                plan = self._backend.analyse(query).text
+            if not may_read_char(plan):
                 return query
         except DbtRuntimeError:
             pass  # If the query is not valid, its schema can't be read, either.

@@ -1,7 +1,8 @@
 """The views in Spark's analysed plan of a query, and the plan as EXPLAIN shows it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import Protocol
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED
 from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.sql.describe_parser import table_details
 from dbt.adapters.deltawiden.sql.identifiers import Path, parse_path, path_sql, quote
@@ -22,10 +24,61 @@ CHAR_PADDING = "readSidePadding"
 (``CharVarcharCodegenUtils`` of Spark)."""
 
 
-SHOWN_FIELDS = 20
+_WHOLE_TEXT = {
+    "spark.sql.maxPlanStringLength": str(2**31 - 16),
+    "spark.sql.redaction.string.regex": "(?!)",  # It matches nothing.
+}
+_PADDED = {
+    "spark.sql.readSideCharPadding": "true",
+    "spark.sql.legacy.charVarcharAsString": "false",
+}
+_CUT = re.compile(r"(?:\.\.\. \d+ more characters|Truncated plan of \d+ characters)\s*\Z")
+"""The end of a plan's text that is longer than ``spark.sql.maxPlanStringLength`` (Spark's
+``PlanStringConcat``)."""
+
+_SHOWN_FIELDS = 20
 """How many columns a plan shows at least (``spark.sql.debug.maxToStringFields``, by default 25)."""
 
 _NODE = re.compile(r"^([ :]*)[+:]- ", re.MULTILINE)
+
+
+class Explains(Protocol):
+    """What a backend has for the texts of plans."""
+
+    def explain(self, statement: str) -> str:
+        """Return the whole text that EXPLAIN shows for a statement."""
+
+    def with_setting(self, key: str, value: str) -> AbstractContextManager[None]:
+        """Run the statements in the block with a setting."""
+
+
+def _with_settings(backend: Explains, settings: Mapping[str, str]) -> ExitStack:
+    with ExitStack() as entered:
+        for key, value in settings.items():
+            entered.enter_context(backend.with_setting(key, value))
+        return entered.pop_all()
+
+
+def padding_shown(backend: Explains) -> AbstractContextManager[object]:
+    """Let each plan show where it reads a char column, until the returned context ends."""
+    return _with_settings(backend, _PADDED)
+
+
+def whole_text(backend: Explains, read: Callable[[], str]) -> str:
+    """Read the text of a plan. If a setting has cut it or hidden a part, read it without that."""
+    text = read()
+    if not (_CUT.search(text) or REDACTED in text):
+        return text
+    with _with_settings(backend, _WHOLE_TEXT):
+        return read()
+
+
+def reads_char(backend: Explains, table: str, texts: Sequence[str]) -> bool:
+    """Return whether the plan of a SELECT shows a char column among the texts of a table."""
+    selected = (texts[n : n + _SHOWN_FIELDS] for n in range(0, len(texts), _SHOWN_FIELDS))
+    statements = (f"select {', '.join(names)} from {table}" for names in selected)
+    with padding_shown(backend):
+        return any(may_read_char(backend.explain(each)) for each in statements)
 
 
 def may_read_char(plan: str) -> bool:
@@ -89,15 +142,18 @@ class ExplainedQuery:
     """A query whose analysed plan EXPLAIN shows. One that is not valid is a DbtRuntimeError."""
 
     def __init__(
-        self, query: str, fetch_rows: FetchRows, query_schema: Callable[[str], StructType]
+        self,
+        query: str,
+        explain: Callable[[str], str],
+        fetch_rows: FetchRows,
+        query_schema: Callable[[str], StructType],
     ) -> None:
         self._fetch_rows = fetch_rows
         self._query_schema = query_schema
         # To explain a SELECT, Spark also plans how to run it, and Delta reads the table's log. For
         # the query of a view, Spark shows only the analysed plan. EXPLAIN does not create the view.
         view = quote("dbt_deltawiden_explained")
-        rows = fetch_rows(f"explain extended create or replace temporary view {view} as {query}")
-        text = "\n".join(str(row[0]) for row in rows)
+        text = explain(f"extended create or replace temporary view {view} as {query}")
         _, _, analysed = text.partition("== Analyzed Logical Plan ==")
         self.text = analysed.partition("== Optimized Logical Plan ==")[0]
         if "CreateViewCommand" not in self.text:

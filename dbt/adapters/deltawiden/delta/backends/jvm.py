@@ -13,7 +13,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.connect import ConnectBackend
-from dbt.adapters.deltawiden.delta.backends.explain import FOLLOWING_MODES, AnalysedQuery, ViewTypes
+from dbt.adapters.deltawiden.delta.backends.explain import (
+    FOLLOWING_MODES,
+    AnalysedQuery,
+    ViewTypes,
+    whole_text,
+)
 from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
     delta_schema,
     delta_table,
@@ -28,7 +33,11 @@ from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import DeltaTable
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
 from dbt.adapters.deltawiden.spark.scala import analysed_plan
-from dbt.adapters.deltawiden.spark.session_connection import SessionConnection, errors_as_dbt_errors
+from dbt.adapters.deltawiden.spark.session_connection import (
+    SessionConnection,
+    as_active,
+    errors_as_dbt_errors,
+)
 from dbt.adapters.deltawiden.sql.identifiers import SESSION_CATALOG, Path, parse_path, path_sql
 from dbt.adapters.deltawiden.sql.types import schema_from_json
 
@@ -80,7 +89,13 @@ class JvmBackend(ConnectBackend):
 
     def analyse(self, query: str) -> AnalysedQuery:
         handle: SessionConnection = self._handle()
-        return JvmQuery(handle.session, handle.analysed_plan(query))
+        plan = handle.analysed_plan(query)
+
+        def text() -> str:
+            with as_active(handle.session):  # Its settings cut the text.
+                return str(plan.numberedTreeString())
+
+        return JvmQuery(handle.session, plan, whole_text(self, text))
 
     def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
         snapshot = self.snapshot(table)
@@ -127,10 +142,10 @@ _SEPARATOR = "\n"
 class JvmQuery:
     """An analysed plan in the session's JVM."""
 
-    def __init__(self, session: SparkSession, plan: Any) -> None:
+    def __init__(self, session: SparkSession, plan: Any, text: str) -> None:
         self._session = session
         self._plan = plan
-        self.text = str(plan.numberedTreeString())
+        self.text = text
 
     def view_types(self, name: Path, line: int) -> ViewTypes:
         with errors_as_dbt_errors():

@@ -14,11 +14,11 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from dbt.adapters.deltawiden.__version__ import version
 from dbt.adapters.deltawiden.delta.backends.explain import (
-    SHOWN_FIELDS,
     AnalysedQuery,
     ExplainedQuery,
     has_inner_plan,
-    may_read_char,
+    reads_char,
+    whole_text,
 )
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql, metadata_name
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
@@ -111,6 +111,9 @@ class SqlBackend:
         """Run the statements in the block with a setting, then restore its value."""
         # A server has one session for each connection, and each thread has its own connection.
         before = self.setting(key)
+        if before == value:
+            yield
+            return
         # With quotes, the value may have any characters, and dbt's comment may follow.
         self.execute(f"set {quote(key)}={quote(value)}")
         try:
@@ -178,7 +181,8 @@ class SqlBackend:
             return schema
         if not table.is_delta:
             return with_declarations(schema, self.shown_declarations(table, schema, whole=True))
-        if not self._reads_char(table, schema):
+        texts = [quote(each.name) for each in schema.fields if contains(each.dataType, StringType)]
+        if not reads_char(self, relation_sql(table), texts):
             return schema
         in_log = self._logged_schema(table)
         declared = {column.name: column.metadata.get(CHAR_VARCHAR_KEY) for column in in_log.fields}
@@ -202,15 +206,6 @@ class SqlBackend:
 
     def _can_have_declarations(self, schema: StructType) -> bool:
         return contains(schema, StringType)
-
-    def _reads_char(self, table: SparkRelation, schema: StructType) -> bool:
-        """Return whether the plan of a SELECT shows a char column of a table."""
-        texts = [quote(each.name) for each in schema.fields if contains(each.dataType, StringType)]
-        selected = (texts[n : n + SHOWN_FIELDS] for n in range(0, len(texts), SHOWN_FIELDS))
-        statements = (
-            f"explain select {', '.join(names)} from {relation_sql(table)}" for names in selected
-        )
-        return any(may_read_char(str(self.fetch_rows(each)[0][0])) for each in statements)
 
     def _logged_schema(self, table: SparkRelation) -> StructType:
         location = self.snapshot(table).location
@@ -269,8 +264,7 @@ class SqlBackend:
 
     def hides_files(self, query: str) -> bool:
         """Return whether ``input_files`` can lack files: of a cached data frame or a subquery."""
-        ((explained,),) = self.fetch_rows(f"explain extended {query}")
-        return has_inner_plan(explained)
+        return has_inner_plan(self.explain(f"extended {query}"))
 
     def drop_views(self, names: Iterable[str]) -> None:
         """Drop views that ``create_view`` or Python models made, which need a session."""
@@ -343,7 +337,11 @@ class SqlBackend:
         Raises:
             DbtRuntimeError: the query is not valid.
         """
-        return ExplainedQuery(query, self.fetch_rows, self.query_schema)
+        return ExplainedQuery(query, self.explain, self.fetch_rows, self.query_schema)
+
+    def explain(self, statement: str) -> str:
+        """Return the whole text that EXPLAIN shows for a statement, whatever the session hides."""
+        return whole_text(self, lambda: str(self.fetch_rows(f"explain {statement}")[0][0]))
 
     def data_files(self, table: SparkRelation, writes_rows: bool = True) -> DataFiles:
         """Return the data files of a Delta table.
