@@ -34,6 +34,8 @@ AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
 READ_BEFORE = "spark.sql.legacy.parquet.datetimeRebaseModeInRead"
 MILLIS = "spark.sql.parquet.outputTimestampType"
+UTC_PARTITIONS = "spark.databricks.delta.write.utcTimestampPartitionValues"
+COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
 TIMES = """
 {{ config(materialized='incremental', pre_hook=var('hook', [])) }}
 select timestamp'2024-01-01 00:00:00.123456' as at
@@ -72,6 +74,11 @@ class TestSettings:
             ("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS"),
             ("spark.sql.caseSensitive", "true"),
             (READ_BEFORE, "LEGACY"),
+            ("spark.sql.caseSensitive", " true "),
+            (UTC_PARTITIONS, "false"),
+            (f"spark.hadoop.{UTC_PARTITIONS}", "false"),
+            ("spark.sql.jsonGenerator.writeNullIfWithDefaultValue", "false"),
+            ("mapreduce.input.linerecordreader.line.maxlength", "100"),
         ],
     )
     def test_that_would_lose_values_stop_a_run_before_it_begins(
@@ -137,3 +144,33 @@ class TestSettingsThatTheProjectChanges:
         assert f"{MILLIS} is TIMESTAMP_MILLIS: " in run.message("later")
         assert spark.conf.get(MILLIS, None) is None
         assert not spark.catalog.tableExists(table("later").name)
+
+
+OF_FILES = """
+{{ config(materialized='incremental', file_format='parquet') }}
+select case when id = 39999 then {{ 7.9 if var('step') == 2 else 7.0 }}D else double(id) end as v
+from range(0, 40000, 1, 8)
+"""
+
+
+OF_DELTA = "{{ config(materialized='incremental') }} select 1 as id"
+
+
+class TestTheSettingOfTablesOfFiles:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"files.sql": OF_FILES, "anew.sql": OF_FILES, "of_delta.sql": OF_DELTA}
+
+    def test_is_refused_for_them_alone(self, project, table, spark: SparkSession):
+        spark.sql(f"create table {table('files').name} (v int) using parquet")
+        with settings_of(spark, {COMMITTER: "2"}):
+            run = dbt("run", step=2)
+        for name in ("files", "anew"):
+            assert f"{COMMITTER} is 2: a write that stops leaves the rows" in run.message(name)
+        assert run.status("of_delta") == "success", run.message("of_delta")
+        assert table("files").rows() == []
+        with settings_of(spark, {COMMITTER: "1"}):
+            run = dbt("run", "-s", "files", step=2)
+        assert "has the value 7.9 (double) for the column v" in run.message("files")
+        spark.catalog.refreshTable(table("files").name)
+        assert table("files").rows() == []

@@ -1,10 +1,13 @@
 """Settings with which values would be lost are refused, and those of filters are warned of."""
 
+import re
+
 import pytest
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.deltawiden.spark.settings import ORC_FILTERS, SAFE_READS, SAFE_SETTINGS
 from dbt.adapters.deltawiden.spark.unsafe_settings import (
+    REFUSED_FOR_FILES,
     REFUSED_SETTINGS,
     RefusedSetting,
     check_reset,
@@ -13,12 +16,13 @@ from dbt.adapters.deltawiden.spark.unsafe_settings import (
 )
 
 every_setting = pytest.mark.parametrize("setting", REFUSED_SETTINGS, ids=lambda each: each.name)
+COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
 
 
 @every_setting
 def test_a_refused_value_is_named_with_what_to_do(setting: RefusedSetting):
     for value in setting.values or ("1",):
-        for spelled in (value.lower(), value.upper()):
+        for spelled in (value.lower(), value.upper(), f" {value} "):
             with pytest.raises(DbtConfigError) as error:
                 refuse_settings({setting.name: spelled}.get)
             assert f"{setting.name} is {spelled}: {setting.why}" in error.value.msg
@@ -37,6 +41,20 @@ def test_all_refused_values_are_in_one_error():
         refuse_settings({each.name: each.values[0] for each in (first, second)}.get)
     assert first.name in error.value.msg
     assert second.name in error.value.msg
+
+
+def test_a_setting_of_hadoop_is_refused_under_its_name_in_sparks_configuration():
+    for setting in (*REFUSED_SETTINGS, *REFUSED_FOR_FILES):
+        for name in setting.other_names:
+            value = setting.values[0] if setting.values else "1"
+            with pytest.raises(DbtConfigError, match=f"{re.escape(name)} is {value}: "):
+                refuse_settings({name: value}.get, [setting])
+            # A session's own value takes precedence.
+            refuse_settings({name: value, setting.name: setting.use}.get, [setting])
+
+
+def test_the_setting_of_tables_of_files_is_not_refused_for_others():
+    refuse_settings({COMMITTER: "2", f"spark.hadoop.{COMMITTER}": "2"}.get)
 
 
 @pytest.mark.parametrize("sql", ["reset", "/* dbt */\nRESET ;", "  reset;\n"])

@@ -6,7 +6,7 @@ can miss rows.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,25 +28,24 @@ class RefusedSetting:
     Attributes:
         values: the values that are refused. Empty if every value is.
         use: the value to use. Empty if the setting must not be set.
-        old_name: another name under which Spark reads it, if the first one is not set.
+        other_names: the names under which Spark reads it, if the first one is not set.
     """
 
     name: str
     values: tuple[str, ...]
     use: str
     why: str
-    old_name: str = ""
+    other_names: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names under which Spark reads it. The first one that is set counts."""
-        return (self.name, self.old_name) if self.old_name else (self.name,)
+        return (self.name, *self.other_names)
 
     def is_refused(self, value: str | None) -> bool:
-        """Return whether a value is refused."""
-        return bool(value) and (
-            not self.values or str(value).upper() in map(str.upper, self.values)
-        )
+        """Return whether a value is refused. Spark ignores the blanks around it."""
+        given = str(value or "").strip().upper()
+        return bool(given) and (not self.values or given in map(str.upper, self.values))
 
     @property
     def remedy(self) -> str:
@@ -56,10 +55,16 @@ class RefusedSetting:
 
 def _rebase(name: str, why: str, file_format: str = "parquet") -> RefusedSetting:
     names = f"spark.sql.{file_format}.{name}", f"spark.sql.legacy.{file_format}.{name}"
-    return RefusedSetting(names[0], ("LEGACY",), "CORRECTED", why, old_name=names[1])
+    return RefusedSetting(names[0], ("LEGACY",), "CORRECTED", why, names[1:])
 
 
 _DELTA = "spark.databricks.delta"
+# Hadoop's settings are those of the session, or else those of Spark whose names begin with this.
+_HADOOP = "spark.hadoop."
+_UTC_PARTITIONS = f"{_DELTA}.write.utcTimestampPartitionValues"
+_LINE_LENGTH = "mapreduce.input.linerecordreader.line.maxlength"
+_OLD_LINE_LENGTH = "mapred.linerecordreader.maxlength"
+_COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
 _OTHER_CALENDAR = "other programs read dates and timestamps before 1900 as other values"
 _SHIFTED = (
     "dates and timestamps before 1900 in files of other programs are read as other values, which a "
@@ -113,12 +118,45 @@ REFUSED_SETTINGS = (
         "true",
         "a new table records the type changes of the tables that its model reads as its own",
     ),
+    RefusedSetting(
+        _UTC_PARTITIONS,
+        ("false",),
+        "true",
+        "a session in another time zone reads another timestamp from a column that partitions a "
+        "table",
+        (f"{_HADOOP}{_UTC_PARTITIONS}",),
+    ),
+    RefusedSetting(
+        "spark.sql.jsonGenerator.writeNullIfWithDefaultValue",
+        ("false",),
+        "true",
+        "a null in a column of a JSON table with a default value is read as the default value",
+    ),
+    RefusedSetting(
+        _LINE_LENGTH,
+        (),
+        "",
+        "a run goes on without the longer lines of CSV, JSON and text files",
+        (_OLD_LINE_LENGTH, f"{_HADOOP}{_LINE_LENGTH}", f"{_HADOOP}{_OLD_LINE_LENGTH}"),
+    ),
 )
 
+REFUSED_FOR_FILES = (
+    RefusedSetting(
+        _COMMITTER,
+        ("2",),
+        "1",
+        "a write that stops leaves the rows of the tasks that have ended, and the next run stores "
+        "them a second time",
+        (f"{_HADOOP}{_COMMITTER}",),
+    ),
+)
+"""Settings that are refused for a table of files alone: not of Delta, Iceberg or Hudi."""
 
-def refuse_settings(read: Read) -> None:
+
+def refuse_settings(read: Read, refused: Iterable[RefusedSetting] = REFUSED_SETTINGS) -> None:
     """Stop before anything is written if a session has settings with which values are lost."""
-    found = list(refused_settings(read))
+    found = list(refused_settings(read, refused))
     if not found:
         return
     lines = (
@@ -133,9 +171,11 @@ def refuse_settings(read: Read) -> None:
     )
 
 
-def refused_settings(read: Read) -> Iterator[tuple[RefusedSetting, str]]:
+def refused_settings(
+    read: Read, refused: Iterable[RefusedSetting] = REFUSED_SETTINGS
+) -> Iterator[tuple[RefusedSetting, str]]:
     """Yield the settings with which values are lost, with the name that is set, and its value."""
-    for setting in REFUSED_SETTINGS:
+    for setting in refused:
         found = ((name, read(name)) for name in setting.names)
         name, value = next(((n, v) for n, v in found if v is not None), ("", None))
         if value is not None and setting.is_refused(value):

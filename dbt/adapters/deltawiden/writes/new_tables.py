@@ -34,7 +34,11 @@ from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writes.batches import batch_checked_sql, require_partitions
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
-from dbt.adapters.deltawiden.writes.table_checks import check_without_version, value_check
+from dbt.adapters.deltawiden.writes.table_checks import (
+    check_without_version,
+    refuse_for_files,
+    value_check,
+)
 from dbt.adapters.deltawiden.writing.columns import (
     chars_unchanged_sql,
     partitions_checked_sql,
@@ -65,7 +69,7 @@ class NewTables:
             SchemaChangeRefused: the query reads through a view that changes values.
             DbtConfigError: ``liquid_clustered_by`` has a name that is not a column of the query, or
                 the table would have buckets, which Delta does not have; or the contract declares a
-                column that the table can't have.
+                column that the table can't have; or a setting of the session can lose rows of it.
             CompilationError: it can't be known which rows are in the batch, or the next batches
                 would replace all rows of the table.
             DbtDatabaseError: the query is not valid. Without its schema, nothing can be checked.
@@ -78,6 +82,8 @@ class NewTables:
             config.model.config[key] = value
         self._declared[config.model.unique_id] = metadata(declarations)
         spec = spec_of_run(context)
+        is_format = {f"is_{name}": spec.file_format == name for name in (DELTA, "iceberg", "hudi")}
+        refuse_for_files(self._backend, table.incorporate(**is_format))
         query = self._with_batch_checked(query, context, spec)
         query = checked_format_query(self._backend, query, spec)
         query = self._with_partitions_checked(query, table, spec)

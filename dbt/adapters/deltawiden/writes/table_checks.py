@@ -24,6 +24,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.spark.unsafe_settings import REFUSED_FOR_FILES, refuse_settings
 from dbt.adapters.deltawiden.sql.describe_parser import has_partitions
 from dbt.adapters.deltawiden.sql.identifiers import (
     Path,
@@ -104,6 +105,12 @@ def check_format(spec: ModelSpec, table: SparkRelation) -> None:
         raise CompilationError(NO_MERGE)
     if spec.strategy == MICROBATCH:
         require_partitions(spec)
+
+
+def refuse_for_files(backend: SqlBackend, table: SparkRelation) -> None:
+    """Refuse settings with which files stay of a write that stops, if the table can have these."""
+    if not (table.is_delta or table.is_iceberg or table.is_hudi):
+        refuse_settings(backend.setting, REFUSED_FOR_FILES)
 
 
 def copies_rows(spec: ModelSpec, table: StructType) -> bool:

@@ -49,6 +49,7 @@ from dbt.adapters.deltawiden.writes.table_checks import (
     columns_of_condition,
     columns_of_rows,
     copies_rows,
+    refuse_for_files,
     refused_condition,
     refused_new_keys,
     require_kept,
@@ -142,12 +143,14 @@ class WritePlanner:
 
         Raises:
             SchemaChangeRefused: the plan is refused. All refusals are in the message.
+            DbtConfigError: a setting of the session or an option of the table can lose values.
             CompilationError: the model lacks a column of its unique key, or the statement of its
                 strategy can't be rendered for the columns of the table.
             DbtDatabaseError: an ``update set`` of its MERGE is not valid.
         """
         if not table.is_delta:
             check_format(spec, table)
+            refuse_for_files(self._backend, table)
         keys = columns_named(spec.unique_key)
         stored = renamed_schema(spec.renames, schemas.table)
         if spec.strategy == REPLACE_WHERE:

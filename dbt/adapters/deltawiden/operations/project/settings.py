@@ -29,7 +29,7 @@ _OVERRIDDEN = {
     ),
 }
 _COMMENT = re.compile(r"(?:--|#|\bdescription:).*")
-_SET = re.compile(r"\bset\s+`?(spark[\w.]+)`?\s*=\s*`?(\w+)", re.IGNORECASE)
+_SET = re.compile(r"\bset\s+`?((?:spark|mapred(?:uce)?)\.[\w.]+)`?\s*=\s*`?(\w+)", re.IGNORECASE)
 
 
 def find_statements(files: ProjectFiles) -> Iterator[Finding]:
