@@ -46,6 +46,27 @@ def test_another_encoding_than_that_of_the_check_is_refused():
     assert list(unsafe_options("csv", {"encoding": "ISO-8859-1"}, "Remove it"))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ignoreCorruptFiles", True),
+        ("ignoreMissingFiles", "true "),
+        ("pathGlobFilter", "*.x"),
+        ("modifiedBefore", "2024-01-01"),
+        ("mapreduce.fileoutputcommitter.algorithm.version", 2),
+    ],
+)
+def test_an_option_with_which_rows_are_lost_is_refused(name, value):
+    config = {"materialized": "table", "file_format": "parquet", "options": {name: value}}
+    (problem,) = option_problems(config)
+    assert problem == (
+        f"options: with {name}, rows of the table can be missing, or be there twice. Remove the "
+        "option, or set on_lossy_write: ignore to write such values all the same."
+    )
+    for accepted in ({name: "false"}, {name: "1"}) if name.startswith("i") else ():
+        assert list(unsafe_options("parquet", accepted, "Remove it")) == []
+
+
 @pytest.mark.parametrize("file_format", ["CSV", "json", "orc", "text"])
 def test_another_option_is_refused_unless_a_loss_is_accepted(file_format):
     config = {"materialized": "table", "file_format": file_format, "options": DATED}

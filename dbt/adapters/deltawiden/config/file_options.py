@@ -42,6 +42,13 @@ _SAFE_VALUES = {
     "nullvalue": re.compile(""),
 }
 
+# Of every other format. Spark takes them from the table, and not from the session.
+_LOSSY_OPTIONS = {
+    **dict.fromkeys(("ignorecorruptfiles", "ignoremissingfiles"), re.compile("true", re.I)),
+    **dict.fromkeys(("modifiedafter", "modifiedbefore", "pathglobfilter"), re.compile(".*", re.S)),
+    "mapreduce.fileoutputcommitter.algorithm.version": re.compile("2"),
+}
+
 # The last properties in the description of a table, as SHOW TABLE EXTENDED has it.
 _STORED = re.compile(r"^Storage Properties: \[(.*)\]", re.MULTILINE)
 _STORED_OPTION = re.compile(r"(?:^|, )([\w.]+)=(.*?)(?=, [\w.]+=|$)")
@@ -54,11 +61,13 @@ def option_problems(config: Mapping[str, Any]) -> Iterator[str]:
     is_written = config.get("materialized") in ("table", "incremental")
     if is_written and read_policy(config).on_lossy_write is OnLossyWrite.ERROR:
         options = config.get("options") or {}
+        file_format = file_format_of(config)
+        other = "use another file_format, such as delta or parquet, "
         remedy = (
-            "Remove the option, use another file_format, such as delta or parquet, or set "
+            f"Remove the option, {other if file_format in CHECKED_FORMATS else ''}or set "
             "on_lossy_write: ignore to write such values all the same."
         )
-        yield from unsafe_options(file_format_of(config), options, remedy)
+        yield from unsafe_options(file_format, options, remedy)
 
 
 def stored_options(information: str) -> dict[str, str]:
@@ -70,8 +79,11 @@ def stored_options(information: str) -> dict[str, str]:
 
 def unsafe_options(file_format: str, options: Mapping[str, Any], remedy: str) -> Iterator[str]:
     """Find options with which the check of a file format does not know what Spark reads back."""
-    safe = _SAFE_OPTIONS.get(file_format, frozenset())
-    for name, value in options.items() if safe else ():
+    safe = _SAFE_OPTIONS.get(file_format)
+    if safe is None:
+        yield from _lossy_options(options, remedy)
+        return
+    for name, value in options.items():
         accepted = _SAFE_VALUES.get(name.lower())
         is_safe = accepted is None or accepted.fullmatch(str(value))
         if not (name.lower() in safe and is_safe):
@@ -81,3 +93,12 @@ def unsafe_options(file_format: str, options: Mapping[str, Any], remedy: str) ->
                 f"does. It knows only these options: {', '.join(sorted(safe))}"
                 f"{_VALUES if 'sep' in safe else ''}. {remedy}"
             )
+
+
+def _lossy_options(options: Mapping[str, Any], remedy: str) -> Iterator[str]:
+    """Find options of a table with which rows of it can be missing, or be there twice."""
+    for name, value in options.items():
+        lossy = _LOSSY_OPTIONS.get(name.lower())
+        if lossy is not None and lossy.fullmatch(str(value).strip()):
+            text = f"options: with {name}, rows of the table can be missing, or be there twice"
+            yield f"{text}. {remedy}"
