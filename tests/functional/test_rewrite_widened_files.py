@@ -114,6 +114,19 @@ class TestRewrite:
         assert (again["state"], again["stale_files"]) == ("nothing_to_do", 0)
         assert t.version == version
 
+    def test_what_follows_a_commit_knows_the_tables_entry_in_the_catalog(
+        self, project, spark, table, tmp_path
+    ):
+        # Delta's hooks need it: UniForm's Iceberg metadata, for example, is about this entry.
+        spark.sql(f"create table {table('entry').name} using delta as select 1 as id")
+        spark.sql(f"create table delta.`{tmp_path}/t` using delta as select 1 as id")
+        named, of_path = (
+            jvm_files.FilesByJvm(spark, name)._transactions.start().catalogTable()
+            for name in (table("entry").name, f"delta.`{tmp_path}/t`")
+        )
+        assert named.get().identifier().table() == "entry"
+        assert of_path.isEmpty()
+
     def test_tables_without_such_a_widening_are_not_read(self, project, spark, table):
         spark.sql(
             f"create table {table('other').name} using delta "

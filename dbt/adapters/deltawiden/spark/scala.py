@@ -171,12 +171,15 @@ class DeltaTransactions:
         # the current one. Spark's class for a name, TableIdentifier, is always in spark_catalog.
         names = state.sqlParser().parseMultipartIdentifier(table_name)
         found = state.analyzer().CatalogAndIdentifier().unapply(names).get()
-        self._log = found._1().loadTable(found._2()).deltaLog()
+        self._table = found._1().loadTable(found._2())
+        self._log = self._table.deltaLog()
         self._hadoop = state.newHadoopConf()
 
     def start(self) -> Java:
-        """Start a transaction on the newest version. Tried on ALL."""
-        return self._log.startTransaction(self._option(None), self._option(None))
+        """Start a transaction on the newest version, as Delta's own commands do. Tried on ALL."""
+        # The table's own method, because the log does not know the catalog's entry of the table.
+        # Without it, Delta skips what follows a commit in a catalog, and UniForm raises an error.
+        return self._table.startTransaction(self._option(None))
 
     def files(self, snapshot: Java) -> DataFrame:
         """Return the data files of a snapshot as rows, by the fields of ``add``. Tried on ALL."""
@@ -221,7 +224,8 @@ class DeltaTransactions:
         every_row, every_file = (
             getattr(collection, f"recompute$default${position}")() for position in (4, 5)
         )
-        collection.recompute(self._spark, self._log, self._option(None), every_row, every_file)
+        entry = self._table.catalogTable()
+        collection.recompute(self._spark, self._log, entry, every_row, every_file)
 
     def commit_schema(
         self, transaction: Java, schema_json: str, leaves: Sequence[Sequence[str]]
