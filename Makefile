@@ -26,7 +26,7 @@ SECOND_LOG := .pytest_second.log
 RARER_TESTS := $(wildcard $(addsuffix .py,$(addprefix tests/functional/test_, \
 	analyze bad_configurations catalog_names char concurrency contracts custom_strategy databricks_examples \
 	declared_columns drop_again drop_by_sql drop_killed drop_partition_values empty_runs file_formats \
-	filters_after_widening float_statistics* generated_columns hidden_properties history hostile_* keys \
+	filters_after_widening float_statistics* generated_* hidden_properties history hostile_* keys \
 	liquid_clustering listeners merge_clauses microbatch optimize* other_formats own_materializations \
 	partition_columns plan_apply plan_is_the_run project_folder projects ranges read_only replaced_macros \
 	rewrite_after_run secrets self_reference session_catalog session_copies several_targets source_freshness \

@@ -10,6 +10,7 @@ from dbt.adapters.deltawiden.delta.table_snapshot import (
     TableSnapshot,
     may_have_computed_columns,
 )
+from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
 from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
 from tests.unit.schemas import DELTA_4_4, table_snapshot
 
@@ -144,6 +145,17 @@ def test_the_log_is_read_if_the_table_can_have_computed_columns(listed):
     assert table.generated_or_identity_columns == table.computed_columns == {"tenfold", "number"}
     assert table.partition_columns == ("day",)
     assert queries == [PROPERTIES, DETAIL, COMMITS.format("/w/t")]
+
+
+def test_a_char_is_not_compared_with_its_expression_because_spark_pads_it():
+    schema = schema_string(
+        column("padded", **{"delta.generationExpression": "a", CHAR_VARCHAR_KEY: "char(3)"}),
+        column("limited", **{"delta.generationExpression": "a", CHAR_VARCHAR_KEY: "varchar(3)"}),
+    )
+    listed = [("delta.feature.generatedColumns", "supported")]
+    table, _ = snapshot(listed, detail(), commit(schema))
+    assert list(table.generation_expressions) == ["padded", "limited"]
+    assert list(table.comparable_expressions) == ["limited"]
 
 
 @pytest.mark.parametrize(

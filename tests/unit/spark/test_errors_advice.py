@@ -55,6 +55,11 @@ CHANGE_REFUSED = (
             "Make room on it, and run again",
         ),
         (
+            "[DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK constraint Generated Column (day <=> "
+            "CAST(at AS DATE)) violated by row with values:\n - day : 19724. SQLSTATE: 23001",
+            "set spark.sql.session.timeZone to that time zone",
+        ),
+        (
             "java.io.FileNotFoundException: /t/_delta_log/1.json.tmp (Permission denied)",
             "correct the permissions, and run again",
         ),
@@ -75,9 +80,9 @@ CHANGE_REFUSED = (
 )
 def test_a_condition_without_a_next_step_gets_one(message: str, advice: str):
     text = error_text(from_py4j(f"org.apache.spark.sql.AnalysisException: {message}"))
-    first, second = text.split("\n")
-    assert first == message
-    assert advice in second
+    shown, _, last = text.rpartition("\n")
+    assert shown == message
+    assert advice in last
 
 
 def test_a_cause_without_a_next_step_gets_one():

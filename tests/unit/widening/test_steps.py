@@ -48,6 +48,8 @@ def test_each_step_is_one_statement(step: Step, verb: str):
 
 def test_a_step_that_rewrites_each_row_sets_a_column_to_itself():
     assert RewriteRows(TABLE, "x").statement == f"update {TABLE} set `x` = `x`"
+    rewrites = RewriteRows(TABLE, "x", ("day",)).statement
+    assert rewrites == f"update {TABLE} set `x` = `x`, `day` = `day`"
 
 
 def test_the_steps_say_in_one_line_what_a_reader_finds_changed():

@@ -109,6 +109,7 @@ class FilesBySql:
     Attributes:
         partitioned_by: the partition columns, each with its type as SQL.
         metadata: the column with the metadata of files.
+        generated: the generated columns.
     """
 
     table: str
@@ -116,6 +117,7 @@ class FilesBySql:
     fetch_rows: FetchRows
     partitioned_by: Mapping[str, str] = field(default_factory=dict)
     metadata: str = "_metadata"
+    generated: tuple[str, ...] = ()
     rewrites_single_files: bool = field(default=False, init=False)
 
     @property
@@ -156,7 +158,7 @@ class FilesBySql:
     def rewrite(self, stale: Sequence[StaleFile], progress: Progress = _silently) -> None:
         """Rewrite the partitions of files, or the whole table if it has no partitions."""
         # Any column works: Delta rewrites the whole row.
-        statement = rewrite_rows(self.table, stale[0].leaves[0].path[0])
+        statement = rewrite_rows(self.table, stale[0].leaves[0].path[0], self.generated)
         if not self.partitioned_by:
             self._run(statement)
             return

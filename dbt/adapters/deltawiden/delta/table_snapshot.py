@@ -267,6 +267,15 @@ class TableSnapshot:
         """The generated columns, each with its expression."""
         return dict(self._computed.generated)
 
+    @property
+    def comparable_expressions(self) -> Mapping[str, str]:
+        """The ``generation_expressions`` without those of chars, which Spark pads for readers."""
+        return {
+            name: text
+            for name, text in self.generation_expressions.items()
+            if not self.declared_texts.get(name, "").startswith("char")
+        }
+
     @cached_property
     def identity(self) -> frozenset[str]:
         """The names of the identity columns."""

@@ -55,6 +55,13 @@ _OF_ONE_FILE_ADVICE = (
     "larger than batch_size and in UTC, for example partition_by: days(NAME), and build it again: "
     "dbt run --full-refresh --select NAME."
 )
+_OF_GENERATED = "CHECK constraint Generated Column"
+_OF_GENERATED_ADVICE = (
+    "A generated column must have the value that its expression has in this session. Another "
+    "session can have written a row of the same files in another time zone: then set "
+    "spark.sql.session.timeZone to that time zone. If the model selects the column, select its "
+    "expression, or leave the column out: Delta then computes it."
+)
 _NO_SPACE, _DENIED = "No space left on device", "(Permission denied)"
 _IN_LOG = re.compile(r"reading file \S*/_delta_log/")
 
@@ -211,6 +218,8 @@ def _advice(message: str) -> str | None:
         return UNKNOWN_CATALOG
     if _OF_ONE_FILE in message:
         return _OF_ONE_FILE_ADVICE
+    if _OF_GENERATED in message:
+        return _OF_GENERATED_ADVICE
     advice = _ADVICE.get(condition(message) or "")
     return _DAMAGED_LOG if advice == _DAMAGED_FILE and _IN_LOG.search(message) else advice
 

@@ -23,9 +23,21 @@ def drop_feature(table_name: str, feature: str, truncate_history: bool) -> str:
     return f"{statement} truncate history" if truncate_history else statement
 
 
-def rewrite_rows(table_name: str, column: str) -> str:
+def rewrite_rows(table_name: str, column: str, generated: Iterable[str] = ()) -> str:
     """Return the statement that rewrites every row: it sets a column to itself."""
-    return f"update {table_name} set {quote(column)} = {quote(column)}"
+    return f"update {table_name} set {', '.join(set_to_themselves((column, *generated)))}"
+
+
+def set_to_themselves(columns: Iterable[str]) -> list[str]:
+    """Render the assignments of an UPDATE or a MERGE that keep columns as they are.
+
+    Delta computes a generated column again if the statement does not set it. If it is set, Delta
+    compares it with its expression, and stops the statement if they differ.
+
+    Source:
+        Delta's ``UpdateExpressionsSupport`` and ``ColumnWithDefaultExprUtils``
+    """
+    return [f"{quote(column)} = {quote(column)}" for column in columns]
 
 
 def optimize(table_name: str, zorder: str = "", where: str | None = None) -> str:

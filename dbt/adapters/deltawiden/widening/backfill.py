@@ -17,7 +17,11 @@ from dbt.adapters.deltawiden.delta.transaction_log import FetchRows
 from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
-from dbt.adapters.deltawiden.sql.statements import set_properties, unset_properties
+from dbt.adapters.deltawiden.sql.statements import (
+    set_properties,
+    set_to_themselves,
+    unset_properties,
+)
 from dbt.adapters.deltawiden.widening.matched_rows import (
     KeyColumn,
     key_names,
@@ -78,19 +82,25 @@ class BackfillColumns(Step):
 
 @dataclass(frozen=True)
 class FillColumns(Step):
-    """Sets new columns, each with the expression of its default, where they are null."""
+    """Sets new columns, each with the expression of its default, where they are null.
+
+    Attributes:
+        generated: the generated columns, which no new column is in.
+    """
 
     stage = Stage.DEFAULTS
     verb: ClassVar[str] = "filled"
     copies_rows: ClassVar[bool] = True
 
     values: tuple[tuple[str, str], ...]
+    generated: tuple[str, ...] = ()
 
     def _sql(self) -> str:
         columns = [(quote(name), value) for name, value in self.values]
         # A value can end with a comment.
-        assigned = ", ".join(f"{name} = coalesce({name}, {value}\n)" for name, value in columns)
-        return f"update {self.table} set {assigned}"
+        assigned = [f"{name} = coalesce({name}, {value}\n)" for name, value in columns]
+        assigned += set_to_themselves(self.generated)
+        return f"update {self.table} set {', '.join(assigned)}"
 
     def run(self, backend: SqlBackend) -> None:
         """Run the UPDATE, and again after a conflict.
@@ -152,6 +162,7 @@ def backfill_sql(
     keys: Sequence[KeyColumn],
     columns: Sequence[WrittenColumn],
     unchanged: str,
+    generated: Iterable[str] = (),
 ) -> str:
     """Render the MERGE that gives columns the values of a query in the rows where they are null.
 
@@ -169,13 +180,14 @@ def backfill_sql(
         *same_keys(keys),
         f"({' or '.join(f'({old} is null and {new} is not null)' for old, new in pairs)})",
     ]
-    assigned = ", ".join(f"{old} = coalesce({old}, {new})" for old, new in pairs)
+    assigned = [f"{old} = coalesce({old}, {new})" for old, new in pairs]
+    assigned += set_to_themselves(generated)
     return (
         f"merge into {table} as t\n"
         f"using (select {', '.join(selected)} from ({in_lines(query)}) t where {unchanged}) "
         f"as {SOURCE_ALIAS}\n"
         f"on {' and '.join(matches)}\n"
-        f"when matched then update set {assigned}"
+        f"when matched then update set {', '.join(assigned)}"
     )
 
 

@@ -153,9 +153,10 @@ class RewriteRows(Step):
     copies_rows: ClassVar[bool] = True
 
     column: str
+    generated: tuple[str, ...] = ()
 
     def _sql(self) -> str:
-        return rewrite_rows(self.table, self.column)
+        return rewrite_rows(self.table, self.column, self.generated)
 
 
 class CheckStatistics(Step):

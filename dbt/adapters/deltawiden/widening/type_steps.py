@@ -69,7 +69,7 @@ def _without_statistics(
         SetStatistics(table, tuple(properties.items()), restoring),
         *([UnsetStatistics(table, tuple(unset))] if unset else []),
         # Also for an empty table: another writer may have added files meanwhile.
-        RewriteRows(table, leaves[0][0]),
+        RewriteRows(table, leaves[0][0], tuple(snapshot.comparable_expressions)),
         CheckStatistics(table),
         *steps,
         *restoring,

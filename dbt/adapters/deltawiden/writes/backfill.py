@@ -133,7 +133,8 @@ class Backfill:
         filled = tuple((c.name, self._assigned(c, texts[c.name])) for c in values.write.columns)
         # So a later run does not take the nulls of this write for those of older rows.
         table = self.bare.table
-        return FillColumns(table, filled), StillWaiting(table, left, Stage.DEFAULTS)
+        fill = FillColumns(table, filled, tuple(self.snapshot.comparable_expressions))
+        return fill, StillWaiting(table, left, Stage.DEFAULTS)
 
     def _with_query(
         self, names: Sequence[str], full_query: FullQuery | None, left: tuple[str, ...]
@@ -169,7 +170,8 @@ class Backfill:
             shown = "; ".join(repeated_key_text(keys, row) for row in repeated)
             raise NotCompared(f"keys have several rows in the model's full query: {shown}")
         unchanged = self.bare.types_unchanged_sql()
-        return backfill_sql(query, self.bare.table, by_key, written, unchanged)
+        generated = self.snapshot.comparable_expressions
+        return backfill_sql(query, self.bare.table, by_key, written, unchanged, generated)
 
     def _assigned(self, column: WrittenColumn, text: str) -> str:
         assert column.source is not None

@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
 from dbt.adapters.deltawiden.sql.sizes import size_text
 from dbt.adapters.deltawiden.sql.types import schema_from_json
 from dbt.adapters.deltawiden.widening.report import misread_text
-from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
+from dbt.adapters.deltawiden.writing.rows_kept import require_rows_kept
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _rewrite(
         return _not_rewritten(name, columns, f"they have {size_text(size)}")
     if not older:
         return Rewritten()
-    require_moments_kept(backend, table, schema)
+    require_rows_kept(backend, table, schema)
     files.rewrite(older)
     names = ", ".join(map(path_text, columns))
     return Rewritten(

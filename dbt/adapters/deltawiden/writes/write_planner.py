@@ -58,6 +58,7 @@ from dbt.adapters.deltawiden.writes.table_checks import (
 )
 from dbt.adapters.deltawiden.writing.columns import match_columns
 from dbt.adapters.deltawiden.writing.replacement import event_time_column
+from dbt.adapters.deltawiden.writing.rows_kept import require_generated_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 _BY_KEY = (MERGE, DELETE_INSERT)
@@ -97,6 +98,7 @@ class WritePlanner:
         Raises:
             SchemaChangeRefused: the plan is refused.
             MomentsMoved: the write would move rows to other partitions.
+            ValuesRecomputed: a step would change generated columns of rows that exist.
         """
         if not schemas.output.fields:
             raise SchemaChangeRefused(
@@ -122,6 +124,8 @@ class WritePlanner:
             plan = plan.without_drops()
         if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
             require_kept(self._backend, table, schemas.table)
+        if plan.copies_rows:
+            require_generated_kept(self._backend, table)
         if not (spec.checks_values or spec.ignores_values):
             check = check_without_version(spec.name, table, stored)
             plan = replace(plan, unchecked=_unchecked(plan, schemas.output, stored, check))

@@ -113,12 +113,17 @@ def require_moments_kept(
                 "Rows of a partition that are written again get the value that Spark reads from "
                 f"its text. In the time zone of this session, {backend.time_zone()}, this would be "
                 "another timestamp. The statement that writes these rows did not run. Run it with "
-                "spark.sql.session.timeZone: UTC in the server_side_parameters of the profile (for "
-                "method: thrift or http, set:hiveconf:spark.sql.session.timeZone)"
+                f"spark.sql.session.timeZone: UTC {IN_PROFILE}"
                 f"{_WITH_JAVA if shifts else ''}. This changes what models compute of dates and "
                 "hours, so set it in a target of its own. Or partition the table by a date instead."
             )
 
+
+IN_PROFILE = (
+    "in the server_side_parameters of the profile (for method: thrift or http, "
+    "set:hiveconf:spark.sql.session.timeZone)"
+)
+"""Where a user sets the session's time zone."""
 
 _WITH_JAVA = ", and with a Spark whose Java was started with -Duser.timezone=UTC"
 

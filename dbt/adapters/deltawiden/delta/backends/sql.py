@@ -352,9 +352,8 @@ class SqlBackend:
         snapshot = self.snapshot(table)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {name: type_sql(types[name]) for name in snapshot.partition_columns}
-        return FilesBySql(
-            snapshot.name, snapshot.location, self.fetch_rows, partitioned_by, metadata_name(types)
-        )
+        more = metadata_name(types), tuple(snapshot.comparable_expressions)
+        return FilesBySql(snapshot.name, snapshot.location, self.fetch_rows, partitioned_by, *more)
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:
         """Correct the statistics of float leaves, then change the leaves to double. SQL can't."""

@@ -1,6 +1,6 @@
 """The queries that compare a model's rows with those of its table."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql.types import BooleanType, DataType
@@ -17,6 +17,7 @@ from dbt.adapters.deltawiden.operations.audit.value_comparison import (
 )
 from dbt.adapters.deltawiden.sql.identifiers import path_sql, quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
+from dbt.adapters.deltawiden.sql.statements import set_to_themselves
 from dbt.adapters.deltawiden.widening.matched_rows import (
     KeyColumn,
     key_names,
@@ -258,6 +259,7 @@ def update_sql(
     written: Sequence[WrittenColumn],
     conditions: Sequence[str],
     unchanged: str,
+    kept: Iterable[str],
 ) -> str:
     """Render the MERGE that gives columns of a table the model's values, where they differ.
 
@@ -268,23 +270,25 @@ def update_sql(
         rows: the result of ``Sides.produced_sql``, as what comes after FROM.
         conditions: ``Sides.conditions``.
         unchanged: a condition that stops the statement if the table has changed since the plan.
+        kept: the generated columns that no written column is in.
     """
     produced = f"{SOURCE_ALIAS}.{_VALUES}"
     columns = compared.columns
     found = [row_conditions(c, produced, "t", earlier) for c in columns]
     matches = [*same_keys(keys), *conditions]
     matches += [f"({repair.differs_sql(columns, found)})", repair.explained_sql(found)]
-    assigned = ", ".join(
+    assigned = [
         f"{column.quoted} = {column.value_sql(f'{produced}.{quote(column.source.name)}')}"
         for column in written
         if column.source
-    )
+    ]
+    assigned += set_to_themselves(kept)
     return (
         f"merge into {table} as t\n"
         f"using (select {', '.join(key_names(keys))}, p as {_VALUES} from {rows} "
         f"where {unchanged}) as {SOURCE_ALIAS}\n"
         f"on {' and '.join(matches)}\n"
-        f"when matched then update set {assigned}"
+        f"when matched then update set {', '.join(assigned)}"
     )
 
 

@@ -51,7 +51,7 @@ from dbt.adapters.deltawiden.writes.model_views import ModelViews, types_texts
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
 from dbt.adapters.deltawiden.writes.run_steps import change_table
 from dbt.adapters.deltawiden.writes.table_checks import value_check
-from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
+from dbt.adapters.deltawiden.writing.rows_kept import require_rows_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
@@ -149,7 +149,7 @@ class Repairer(ABC):
         if not choice.columns:
             return _result(choice, "nothing_to_do")
         if self.dry_run:
-            require_moments_kept(self.backend, rows.table)
+            require_rows_kept(self.backend, rows.table)
             statements = [*choice.plan(rows.schema).statements, f"merge into {rows.name} ..."]
             return _result(choice, "dry_run", {"statements": statements})
         return self._change(choice)
@@ -160,7 +160,7 @@ class Repairer(ABC):
 
         def change_once(attempts: Attempts) -> None:
             plan = choice.plan(schema := backend.table_schema(rows.table))
-            require_moments_kept(backend, rows.table, schema)
+            require_rows_kept(backend, rows.table, schema)
             attempts.record_plan(plan)
             change_table(backend, plan, rows.table, self.operation)
             updated.append(self._merge(rows, self._statement(choice, plan, attempts)))
@@ -211,6 +211,7 @@ class Repairer(ABC):
             plan.write.columns,
             conditions,
             plan.types_unchanged_sql() if rows.table.is_delta else "true",
+            rows.generated_without(choice.columns),
         )
 
     def _merge(self, rows: ModelRows, statement: str) -> int | None:

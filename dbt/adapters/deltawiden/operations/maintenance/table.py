@@ -26,6 +26,7 @@ from dbt.adapters.deltawiden.sql.sizes import size_text
 from dbt.adapters.deltawiden.sql.types import schema_from_json
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, require_rows_that_change
 from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
+from dbt.adapters.deltawiden.writing.rows_kept import require_rows_kept
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class MaintainedTable:
             updated: the files whose rows an UPDATE writes, if not all. Delta can refuse it.
         """
         if stale:
-            self.require_moments_kept()
+            require_rows_kept(self.backend, self.relation)
         if (stale if updated is None else updated) and not self.files.rewrites_single_files:
             try:
                 require_rows_that_change(self.snapshot())

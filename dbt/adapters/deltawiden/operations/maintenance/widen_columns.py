@@ -25,7 +25,7 @@ from dbt.adapters.deltawiden.writes.attempts import Attempts, is_cancelled, retr
 from dbt.adapters.deltawiden.writes.older_files import misread_after
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writes.run_steps import change_table
-from dbt.adapters.deltawiden.writing.partition_values import require_moments_kept
+from dbt.adapters.deltawiden.writing.rows_kept import require_rows_kept
 
 _NAME = "widen_columns"
 
@@ -76,7 +76,7 @@ def _plan(backend: SqlBackend, table: SparkRelation, columns: Mapping[str, str])
     plan = plan_by_hand(requested, backend.snapshot(table, schema))
     plan = require_not_refused(plan, wanted="get the requested types")
     if plan.copies_rows:
-        require_moments_kept(backend, table, schema)
+        require_rows_kept(backend, table, schema)
     return plan
 
 
