@@ -25,7 +25,8 @@ def drop_feature(table_name: str, feature: str, truncate_history: bool) -> str:
 
 def rewrite_rows(table_name: str, column: str, generated: Iterable[str] = ()) -> str:
     """Return the statement that rewrites every row: it sets a column to itself."""
-    return f"update {table_name} set {', '.join(set_to_themselves((column, *generated)))}"
+    columns = dict.fromkeys((column, *generated))  # The column can be one of them.
+    return f"update {table_name} set {', '.join(set_to_themselves(columns))}"
 
 
 def set_to_themselves(columns: Iterable[str]) -> list[str]:
