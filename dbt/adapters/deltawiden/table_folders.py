@@ -1,14 +1,12 @@
 """Check before a node runs that its name, its folder and the table in it are its own.
 
-Spark's own catalog ignores the case of names, and dbt's check of two nodes does not.
-
 Spark's metastore knows the folder of a table, and Delta's log does not know the table's name. So
 ``create or replace table`` with a folder that another metastore, or another name, uses replaces
 that table. The adapter stores whose table it is as properties of a new table with a folder.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +14,15 @@ from dbt.adapters.base.relation import BaseRelation
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.adapters.spark.relation import SparkRelation
 from dbt.flags import get_flags
-from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.config.location import Place, has_table, overlaps, table_folder
+from dbt.adapters.deltawiden.config.location import Place, has_table
 from dbt.adapters.deltawiden.config.model import DELTA, file_format_of
+from dbt.adapters.deltawiden.config.node_folders import RESOURCES, FolderRefused, NodeFolders
 from dbt.adapters.deltawiden.config.project_macros import NodeMacros
 from dbt.adapters.deltawiden.config.validation import check_location_keys
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
-from dbt.adapters.deltawiden.delta.relations import in_session_catalog, one_name, relation_path
+from dbt.adapters.deltawiden.delta.relations import in_session_catalog, relation_path
 from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.spark.errors import condition
 from dbt.adapters.deltawiden.sql.identifiers import name_sql, quote
@@ -33,9 +32,9 @@ from dbt.adapters.deltawiden.sql.statements import set_properties
 RELATION_PROPERTY, TARGET_PROPERTY = "dbt.relation", "dbt.target"
 """The table properties that say whose table a folder has."""
 
+_CLONE = "clone"
 _COMMANDS = frozenset({"build", "retry", "run", "seed", "snapshot"})
 _REPLACES = frozenset({"incremental", "seed", "table"})
-_RESOURCES = frozenset({"model", "seed", "snapshot"})
 _NO_TABLE = frozenset({"DELTA_MISSING_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST", "PATH_NOT_FOUND"})
 # What a server says of a name that it does not have, or that its user may not use. After any other
 # error, such as a timeout, a table can be there all the same.
@@ -47,10 +46,6 @@ _REFUSED = re.compile(
 _LOCATION = re.compile(r"^Location: (.*)$", re.MULTILINE)
 # What a statement that has failed can leave in the folder of a table that it would have created.
 _LEFT_BY_A_WRITE = r"^part-.*[.]parquet$"
-
-
-class FolderRefused(CompilationError):
-    """A node's table can't have its name, or be in its folder; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -78,29 +73,13 @@ class FoundTable:
         return [create, set_properties(self.name, self.owner)]
 
 
-class TableFolders:
+class TableFolders(NodeFolders):
     """Checks the folders of the tables of nodes, and takes over the tables that are in them."""
 
     def __init__(self, adapter: SparkAdapter, backend: SqlBackend) -> None:
-        self._adapter = adapter
+        super().__init__(adapter)
         self._backend = backend
-        self._others: tuple[Any, dict[str, str], dict[str, str]] = (None, {}, {})
         self._schema_folders: dict[str, str | None] = {}
-
-    def _folder_of(self, node: Any) -> str | None:
-        """Return the folder of a node's table: ``table_folder``. None if a macro decides."""
-        relation = self._relation(node)
-        return None if self._is_own(node) else self.configured_folder(node.config, relation)
-
-    def configured_folder(self, config: Any, relation: BaseRelation) -> str | None:
-        """Return the folder that the built-in macro renders, which one of the project can call."""
-        schema = relation_path(relation.without_identifier())
-        return table_folder(config, schema, str(relation.identifier))
-
-    def _is_own(self, node: Any) -> bool:
-        """Return whether a macro of the project or a package renders where a node's table is."""
-        macros, config = self._adapter.get_macro_resolver(), self._adapter.config
-        return NodeMacros(macros, config, node.package_name).has_own("location_clause")
 
     def owner(self, relation: BaseRelation) -> dict[str, str]:
         """Return the properties that say that a table is this one."""
@@ -119,9 +98,14 @@ class TableFolders:
             DbtConfigError: a configuration value about the folder is not accepted.
             EventCompilationError: ``--warn-error`` makes errors of warnings.
         """
-        runs = getattr(get_flags(), "WHICH", None) in _COMMANDS
-        if not runs or getattr(node, "resource_type", None) not in _RESOURCES:
+        if getattr(node, "resource_type", None) not in RESOURCES:
             return
+        if _command() == _CLONE:
+            self._check_clone(node)
+        elif _command() in _COMMANDS:
+            self._prepare_run(node)
+
+    def _prepare_run(self, node: Any) -> None:
         found = self._find_table(node)
         if isinstance(found, SparkRelation):
             self._adapter.cache_added(found)
@@ -131,6 +115,54 @@ class TableFolders:
             logger.info(
                 f"{node.unique_id}: replaces the Delta table in {found.folder}, which the "
                 "metastore does not know"
+            )
+
+    def _check_clone(self, node: Any) -> None:
+        """Check the folder of the table that ``dbt clone`` makes, before it drops a view for it.
+
+        Delta replaces a table in the folder if it has no rows. It can be the one that is cloned:
+        production's, with the same ``location_root``.
+        """
+        original = self._cloned(node) if node.config.get("location_root") else None
+        if original is None:
+            return
+        self._check_config(node, has_folder=True)
+        folder = str(self.configured_folder(node.config, self._relation(node)))
+        location = _location(original)
+        if location is not None and Place.of(folder).may_be(Place.of(location)):
+            raise self._refused(node, folder, original.render())
+        existing: Any = self._adapter.get_relation(node.database, node.schema, node.alias)
+        if existing is not None and existing.is_table:
+            _check_location(node, existing, folder)
+            return
+        found = self._table_in(folder, node, existing)
+        if isinstance(found, SparkRelation):
+            self._adapter.cache_added(found)
+        elif found is not None:
+            self._check_has_no_rows(node, folder)
+
+    def _cloned(self, node: Any) -> SparkRelation | None:
+        """Return the Delta table that ``dbt clone`` clones for a node; None if it clones none."""
+        adapter: Any = self._adapter
+        macros = NodeMacros(adapter.get_macro_resolver(), adapter.config, node.package_name)
+        deployed = getattr(node, "defer_relation", None)
+        if not deployed or macros.writer(_CLONE) or self._is_own(node):
+            return None
+        wanted = adapter.Relation.create_from(adapter.config, deployed)
+        existing = adapter.get_relation(node.database, node.schema, node.alias)
+        is_kept = existing is not None and not getattr(get_flags(), "FULL_REFRESH", False)
+        if is_kept or (existing is not None and existing.render() == wanted.render()):
+            return None
+        found = adapter.get_relation(wanted.database, wanted.schema, wanted.identifier)
+        return found if found is not None and found.is_delta else None
+
+    def _check_has_no_rows(self, node: Any, folder: str) -> None:
+        table = self._in(folder).render()
+        if self._backend.fetch_rows(f"select 1 from {table} limit 1"):
+            raise FolderRefused(
+                f"{node.unique_id}: dbt clone can't make its table in {folder}: Delta clones into "
+                "no folder with rows. Nothing was changed. If nobody needs these rows, run: "
+                f"truncate table {table}"
             )
 
     def taken_over(self, unique_id: str) -> tuple[SparkRelation, Sequence[str]] | None:
@@ -199,7 +231,8 @@ class TableFolders:
                 _check_location(node, made, folder)
             return made
         self._check_owner(node, relation, folder, properties)
-        is_continued, owner = existing is None and _continues(node), self.owner(relation)
+        is_continued = existing is None and _continues(node)
+        owner = self.owner(relation)
         return FoundTable(relation.render(), folder, properties, owner, is_continued)
 
     def _default_folder(self, relation: BaseRelation) -> str | None:
@@ -225,50 +258,6 @@ class TableFolders:
                 raise
             return None  # There is no such schema, or the user may not read its description.
         return next((str(row[1] or "") for row in rows if row[0] == "Location"), None)
-
-    def _relation(self, node: Any) -> BaseRelation:
-        relation: BaseRelation = self._adapter.Relation.create(
-            database=node.database, schema=node.schema, identifier=node.alias
-        )
-        return relation
-
-    def _check_is_alone(self, node: Any) -> None:
-        manifest: Any = self._adapter.get_macro_resolver()
-        if self._others[0] is not manifest:
-            nodes = list(filter(_is_relation, manifest.nodes.values()))
-            names = one_name({each.unique_id: self._relation(each) for each in nodes})
-            self._others = manifest, names, overlaps(self._folders(nodes))
-        _, names, folders = self._others
-        for found, problem in ((names, self._one_name), (folders, self._one_folder)):
-            if node.unique_id in found:
-                raise FolderRefused(problem(node, manifest.nodes[found[node.unique_id]]))
-
-    def _one_name(self, node: Any, other: Any) -> str:
-        return (
-            f"{node.unique_id} ({node.original_file_path}) and {other.unique_id} "
-            f"({other.original_file_path}) can't both have their names: in Spark's own catalog, "
-            f"{self._relation(node)} and {self._relation(other)} are one table. One would replace "
-            "the other's rows. Nothing was written. Give one of them another alias or schema."
-        )
-
-    def _one_folder(self, node: Any, other: Any) -> str:
-        folders = [self._folder_of(each) for each in (node, other)]
-        return (
-            f"{node.unique_id} and {other.unique_id} can't both have their tables where their "
-            f"configurations say: {folders[0]} and {folders[1]}. "
-            "One would replace the other's files, or VACUUM would delete them. Nothing was "
-            "written. Set include_full_name_in_path: true, so that the folder has the name of the "
-            "schema in it, or give one of them another location_root or alias."
-        )
-
-    def _folders(self, nodes: Iterable[Any]) -> dict[str, str]:
-        found = (
-            (node.unique_id, self._folder_of(node))
-            for node in nodes
-            # Another value is refused when its own node runs.
-            if has_table(node.config) and isinstance(node.config.get("location_root"), str)
-        )
-        return {unique_id: folder for unique_id, folder in found if folder}
 
     def _in(self, folder: str) -> SparkRelation:
         """Return the Delta table in a folder, named by the folder."""
@@ -308,20 +297,16 @@ class TableFolders:
     def _check_owner(
         self, node: Any, relation: BaseRelation, folder: str, properties: Mapping[str, str]
     ) -> None:
-        found = f"{node.unique_id}: {folder} already has a Delta table"
         other = self._other_name(relation, folder)
         if other is not None:
-            remedy = (
-                "Set include_full_name_in_path: true, or another location_root or alias."
-                if node.config.get("location_root")
-                else "Give this node another schema or alias."
-            )
-            raise FolderRefused(f"{found}, which is {other}. Nothing was written. {remedy}")
+            raise self._refused(node, folder, other)
         if node.config.get("owns_location") is True:
             return
         owner = self.owner(relation)
         stored = {key: properties.get(key) for key in owner}
-        if stored == owner or (not any(stored.values()) and not _continues(node)):
+        # A clone replaces a table without rows, whoever's it is.
+        is_kept = _continues(node) or _command() == _CLONE
+        if stored == owner or (not any(stored.values()) and not is_kept):
             return
         whose = (
             f"that of {stored[RELATION_PROPERTY]} of the target {stored[TARGET_PROPERTY]}"
@@ -334,10 +319,20 @@ class TableFolders:
             else "give this node another schema or alias"
         )
         raise FolderRefused(
-            f"{found}. The metastore does not know it, and it is {whose}. Nothing was written. If "
-            "it is the table of this node, set owns_location: true in its configuration. If it is "
-            f"another's, {others}."
+            f"{_found(node, folder)}. The metastore does not know it, and it is {whose}. Nothing "
+            "was written. If it is the table of this node, set owns_location: true in its "
+            f"configuration. If it is another's, {others}."
         )
+
+    def _refused(self, node: Any, folder: str, other: str) -> FolderRefused:
+        """Return the error that a folder has the table of another name in the metastore."""
+        remedy = (
+            "Set include_full_name_in_path: true, or another location_root or alias."
+            if node.config.get("location_root")
+            else "Give this node another schema or alias."
+        )
+        found = _found(node, folder)
+        return FolderRefused(f"{found}, which is {other}. Nothing was written. {remedy}")
 
     def _other_name(self, relation: BaseRelation, folder: str) -> str | None:
         """Find the table of the metastore that has a folder. It lists each schema."""
@@ -369,8 +364,12 @@ class TableFolders:
         )
 
 
-def _is_relation(node: Any) -> bool:
-    return node.resource_type in _RESOURCES and node.config.get("materialized") != "ephemeral"
+def _command() -> str:
+    return str(getattr(get_flags(), "WHICH", None))
+
+
+def _found(node: Any, folder: str) -> str:
+    return f"{node.unique_id}: {folder} already has a Delta table"
 
 
 def _continues(node: Any) -> bool:
