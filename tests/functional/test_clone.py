@@ -15,6 +15,11 @@ WHOLE = """
           include_full_name_in_path=var('full', none)) }}
 select 1 as id
 """
+PYTHON = """
+def model(dbt, spark):
+    dbt.config(materialized='table')
+    return spark.range(1)
+"""
 
 
 class Production:
@@ -135,3 +140,19 @@ class TestAFolderOfProduction(Production):
         run = clone("--select", "kept")
         assert run.status("kept") == "success", run.message("kept")
         assert Table(spark, f"{project.test_schema}.kept").rows() == [(7,)]
+
+
+class TestAPythonModel(Production):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"shown.py": PYTHON, "absent.py": PYTHON}
+
+    def test_that_is_no_delta_table_becomes_a_view(self, project, production, clone, table, spark):
+        spark.sql(f"create table {production[0]}.shown using parquet as select 7 as id")
+        run = clone("--select", "shown")
+        assert run.status("shown") == "success", run.message("shown")
+        assert table("shown").rows() == [(7,)]
+
+    def test_that_does_not_exist_is_an_error_of_spark(self, project, production, clone):
+        run = clone("--select", "absent")
+        assert f"`{production[0]}`.`absent` cannot be found" in run.message("absent")

@@ -27,6 +27,8 @@
 
   {%- set other = load_cached_relation(defer_relation) -%}
   {%- if not (other and other.is_delta and can_clone_table()) -%}
+    {#- A view is made of `sql`, which dbt gives to SQL models only. -#}
+    {%- do context.update({'sql': compiled_code}) -%}
     {#- dbt-spark looks for a view in the same way. -#}
     {%- set name = 'materialization_view_' ~ adapter.type() -%}
     {{ return(context[name if name in context else 'materialization_view_spark']()) }}
