@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from tests.functional.support import dbt, needs_delta_4
@@ -195,3 +196,40 @@ class TestACloneThatFails:
             assert table("kept").version == 0
         finally:
             spark.sql(f"drop schema {other} cascade")
+
+
+IN_ITS_OWN = """
+{{ config(materialized='incremental', on_schema_change='fail') }} select 2 as id
+"""
+DECLARED = """
+models:
+  - name: new
+    config: {contract: {enforced: true}, liquid_clustered_by: ID}
+    columns:
+      - {name: id, data_type: int, constraints: [{type: custom, expression: default 7}]}
+"""
+
+
+class TestOneManifestForTwoCommands:
+    """A program parses a project once: https://docs.getdbt.com/reference/programmatic-invocations."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"kept.sql": IN_ITS_OWN, "new.sql": IN_ITS_OWN, "schema.yml": DECLARED}
+
+    def test_a_run_does_not_change_what_is_configured(self, project, table, spark):
+        kept = table("kept")
+        spark.sql(f"create table {kept.name} using parquet as select 1 as id")
+        manifest = dbtRunner().invoke(["parse", *folders(project)]).result
+        before = {name: node.config.to_dict() for name, node in manifest.nodes.items()}
+        runner = dbtRunner(manifest=manifest)
+        assert runner.invoke(["run", *folders(project)]).success
+        assert kept.rows() == [(1,), (2,)]
+        assert before == {name: node.config.to_dict() for name, node in manifest.nodes.items()}
+        assert runner.invoke(["run", "--full-refresh", *folders(project)]).success
+        assert kept.rows() == [(2,)]
+        assert spark.sql(f"describe detail {kept.name}").head().format == "delta"
+
+
+def folders(project) -> list[str]:
+    return ["--project-dir", str(project.project_root), "--profiles-dir", str(project.profiles_dir)]

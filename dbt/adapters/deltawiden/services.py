@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any
 
@@ -66,6 +67,10 @@ class AdapterServices(Services):
             check_configuration(config, unique_id, macros.writes_with_own, columns)
         writer = macros.writer(config.get("materialized"))
         warn_unchecked(config, config.model.unique_id, writer)
+        # dbt's node is in the manifest, which a program can use for other commands: what a run sets
+        # here is not configured.
+        config.model = copy(config.model)
+        config.model.config = deepcopy(config.model.config)
         # A test can store a column such as count(1), whose name Delta does not accept.
         if config.get("file_format") or config.model.resource_type != "test":
             config.model.config["file_format"] = file_format_of(config)
