@@ -5,9 +5,25 @@ from contextlib import contextmanager
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError, EventCompilationError
 
-logger = AdapterLogger("DeltaWiden")
+
+class Logger(AdapterLogger):
+    """dbt's logger, whose warnings never become errors: rows can be written before one."""
+
+    def warning(self, msg: object, *args: object) -> None:
+        """Log a warning.
+
+        dbt makes an error of it under ``--warn-error`` if a project has set
+        ``require_all_warnings_handled_by_warn_error``.
+        """
+        try:
+            super().warning(msg, *args)
+        except EventCompilationError:
+            self.error(msg, *args)
+
+
+logger = Logger("DeltaWiden")
 
 
 @contextmanager

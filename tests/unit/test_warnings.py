@@ -1,0 +1,43 @@
+"""Warnings, of which `--warn-error` makes errors before a write, and never after it."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from dbt_common.events import get_event_manager
+from dbt_common.exceptions import EventCompilationError
+
+from dbt.adapters.deltawiden.log import logger
+from dbt.adapters.deltawiden.warnings import warn_once
+
+
+@pytest.fixture
+def fired() -> Iterator[list[str]]:
+    """Yield the texts of dbt's events, under `--warn-error` for each warning."""
+    manager = get_event_manager()
+    before = manager.warn_error, manager.require_warn_or_error_handling
+    texts: list[str] = []
+    manager.warn_error, manager.require_warn_or_error_handling = True, True
+    manager.add_callback(lambda event: texts.append(event.info.msg))
+    yield texts
+    manager.callbacks.pop()
+    manager.warn_error, manager.require_warn_or_error_handling = before
+
+
+def test_one_of_before_a_write_is_an_error_each_time(fired: list[str]):
+    text = f"not in the database {uuid4()}"
+    for _ in range(2):
+        with pytest.raises(EventCompilationError, match=text):
+            warn_once(text)
+
+
+def test_one_of_after_a_write_is_shown_once(fired: list[str]):
+    text = f"not in the database {uuid4()}"
+    for _ in range(2):
+        warn_once(text, is_late=True)
+    assert [text in each for each in fired] == [True]
+
+
+def test_one_of_the_log_is_never_an_error(fired: list[str]):
+    logger.warning("OPTIMIZE did not run")
+    assert ["OPTIMIZE did not run" in each for each in fired] == [True]
