@@ -160,3 +160,50 @@ class TestConstraints:
         assert widened.status("constrained") == "success", widened.output
         assert table("constrained").types["id"] == "bigint"
         assert (2**40, 1) in table("constrained").rows("id", "n")
+
+
+UNSUPPORTED = """
+models:
+  - name: warned
+    config: {contract: {enforced: true}}
+    constraints:
+      - {type: primary_key, columns: [id]}
+      - {type: check, expression: "id > 0"}
+      - {type: check, expression: "id > 0"}
+      - {type: check, expression: "id < 9", name: Small}
+    columns: [{name: id, data_type: int, constraints: [{type: unique}]}]
+  - name: ambiguous
+    config: {contract: {enforced: true}}
+    constraints:
+      - {type: check, expression: "id > 0", name: small}
+      - {type: check, expression: "id < 9", name: Small}
+    columns: [{name: id, data_type: int}]
+"""
+
+
+class TestConstraintsOfANewTable:
+    @pytest.fixture(scope="class")
+    def models(self):
+        config = "materialized='incremental', on_schema_change='fail'"
+        query = f"{{{{ config({config}) }}}} select 1 as id"
+        models = {f"{name}.sql": query for name in ("warned", "ambiguous")}
+        return {**models, "schema.yml": UNSUPPORTED}
+
+    def test_an_error_of_one_that_delta_lacks_comes_before_the_table(self, project, table, spark):
+        """A later run would not add the checks that are still missing."""
+        run = dbt("--warn-error", "run", "--select", "warned")
+        assert "Delta has no primary_key constraint: the one of the model" in run.message("warned")
+        assert not spark.catalog.tableExists(table("warned").name)
+        run = dbt("run", "--select", "warned")
+        assert run.status("warned") == "success", run.message("warned")
+        expected = "model.test.warned: Delta has no unique constraint: the one of column id"
+        assert expected in " ".join(run.output.split())
+        found = {k: v for k, v in table("warned").properties.items() if "constraints" in k}
+        assert sorted(found.values()) == ["id < 9", "id > 0"]
+        assert "delta.constraints.small" in found
+
+    def test_two_checks_of_one_name_are_refused_before_the_table(self, project, table, spark):
+        run = dbt("run", "--select", "ambiguous")
+        expected = "has two checks with the name Small: id > 0, and id < 9"
+        assert expected in run.message("ambiguous")
+        assert not spark.catalog.tableExists(table("ambiguous").name)

@@ -231,3 +231,66 @@ class TestBesideAnotherWriter:
         assert appended.rows() == [(1,), (1,)]
         assert table_comment(appended) == "Table"
         assert comments(spark.table(appended.name).schema) == {"id": "Column"}
+
+
+UNDOCUMENTED = """
+{{{{ config(materialized='{materialized}', incremental_strategy='append',
+           persist_docs={{'columns': var('persisted', true)}}) }}}}
+select 1 as id
+"""
+CHECKED = """
+{% snapshot checked %}
+{{ config(unique_key='id', strategy='check', check_cols='all',
+          persist_docs={'columns': var('persisted', true)}) }}
+select {{ var('id', 1) }} as id
+{% endsnapshot %}
+"""
+MISSING = """
+{kind}:
+  - name: {name}
+    {config}
+    columns:
+      - {{name: id, description: Column}}
+      - {{name: gone, description: Not there}}
+"""
+NODES = ("added", "whole", "listed", "checked")
+
+
+class TestAnErrorOfAMissingColumn:
+    """Under `--warn-error`, it comes before the write: a second run would repeat the rows."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        kinds = {"added": "incremental", "whole": "table"}
+        models = {f"{name}.sql": UNDOCUMENTED.format(materialized=kinds[name]) for name in kinds}
+        described = {f"{n}.yml": MISSING.format(kind="models", name=n, config="") for n in kinds}
+        return {**models, **described}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        described = MISSING.format(kind="snapshots", name="checked", config="")
+        return {"checked.sql": CHECKED, "checked.yml": described}
+
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        persisted = "config: {persist_docs: {columns: \"{{ var('persisted', true) }}\"}}"
+        described = MISSING.format(kind="seeds", name="listed", config=persisted)
+        return {"listed.csv": "id\n1\n", "listed.yml": described}
+
+    def test_stops_each_node_before_its_write(self, project, table, spark):
+        self.stops(project)
+        assert not any(spark.catalog.tableExists(table(name).name) for name in NODES)
+        run = dbt("build")
+        for name in NODES:
+            assert run.status(name) == "success", run.message(name)
+            text = f"{name}`: The following columns are specified"
+            assert " ".join(run.output.split()).count(text) == 1
+        self.stops(project, id=2)
+        assert table("added").rows() == [(1,)]
+        assert table("checked").rows("id") == [(1,)]
+
+    def stops(self, project, **variables) -> None:
+        run = dbt("--warn-error", "build", **variables)
+        for name in NODES:
+            assert run.status(name) == "error", name
+            assert "not present in the database: gone" in run.message(name)

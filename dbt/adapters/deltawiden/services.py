@@ -21,11 +21,11 @@ from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.sql.listagg import ordered_listagg
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
-from dbt.adapters.deltawiden.writes.comments import changed_comments, set_comments
+from dbt.adapters.deltawiden.writes.comments import Comments
 from dbt.adapters.deltawiden.writes.node_settings import overwrite_all, with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
-from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
+from dbt.adapters.deltawiden.writing.contract_checks import added_checks, contract_columns
 from dbt.adapters.deltawiden.writing.merge import merge_update_columns
 from dbt.adapters.deltawiden.writing.snapshot_merge import snapshot_merge_sql
 
@@ -37,6 +37,7 @@ class AdapterServices(Services):
     merge_update_columns = staticmethod(merge_update_columns)
     quote_seed_column = staticmethod(quote_seed_column)
     contract_columns = staticmethod(contract_columns)
+    added_checks = staticmethod(added_checks)
     ordered_listagg = staticmethod(ordered_listagg)
     snapshot_merge_sql = staticmethod(snapshot_merge_sql)
 
@@ -51,8 +52,7 @@ class AdapterServices(Services):
         self.overwrite_all = partial(overwrite_all, backend)
         self.reads = partial(reads, backend)
         self.optimize_after_run = partial(optimize_after_run, backend)
-        self.changed_comments = partial(changed_comments, backend)
-        self.set_comments = partial(set_comments, backend)
+        self.comments = Comments(backend)
         self.catalog_of_schemas = partial(docs_catalog.catalog_of_schemas, adapter)
         self.catalog_of_relations = partial(docs_catalog.catalog_of_relations, adapter)
         self.catalog_of_relation = partial(docs_catalog.catalog_of_relation, adapter)

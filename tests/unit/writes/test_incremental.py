@@ -55,6 +55,7 @@ def test_the_steps_before_one_that_fails_are_logged(
     nothing: Any = None
     writes = incremental.TableWrites(nothing, nothing, nothing, views)
     context = {
+        "config": {},
         "model": {"unique_id": "model.x.t"},
         "graph": {"nodes": {}},
         "log": lambda text, info: texts.append(text),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.deltawiden.writing.contract_checks import contract_columns
+from dbt.adapters.deltawiden.writing.contract_checks import added_checks, contract_columns
 
 
 def model(*names: str, of_column: Any = (), of_model: Any = ()) -> dict[str, Any]:
@@ -65,3 +65,20 @@ def test_a_not_null_of_the_model_without_columns_is_an_error():
     not_null = {"type": "not_null", "columns": []}
     with pytest.raises(CompilationError, match=r"type: not_null without columns\. Set columns to"):
         contract_columns(model("id", of_model=[not_null]), None)
+
+
+def test_a_table_gets_each_check_once():
+    checks = [{"type": "check", "expression": text} for text in ("n > 0", "n > 0", "n < 9")]
+    named = [{"type": "check", "expression": "n > 1", "name": name} for name in ("Big", "BIG")]
+    others = [{"type": "primary_key"}, {"type": "not_null", "columns": ["n"]}]
+    names = added_checks([*checks, *named, *others])
+    assert sorted(names.values()) == ["n < 9", "n > 0", "n > 1"]
+    assert names["Big"] == "n > 1"
+
+
+def test_two_checks_of_one_name_are_an_error():
+    checks = [
+        {"type": "check", "expression": f"n > {n}", "name": name} for n, name in enumerate("aA")
+    ]
+    with pytest.raises(CompilationError, match="two checks with the name A: n > 0, and n > 1"):
+        added_checks(checks)

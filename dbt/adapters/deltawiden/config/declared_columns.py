@@ -64,6 +64,12 @@ def read_declarations(columns: Columns) -> list[Declaration]:
     ]
 
 
+def is_declaration(constraint: Mapping[str, Any]) -> bool:
+    """Return whether a constraint is a declaration: a new table has it, or is not created."""
+    text = str(constraint.get("expression") or "").strip()
+    return str(constraint.get("type")) == "custom" and bool(_FIRST_WORD.match(text))
+
+
 def is_contract_enforced(config: Mapping[str, Any]) -> bool:
     """Return whether a contract is enforced."""
     contract = config.get("contract")

@@ -31,6 +31,7 @@ from dbt.adapters.deltawiden.writes.attempts import (
     retry_with_new_plan,
 )
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
+from dbt.adapters.deltawiden.writes.comments import warn_of_missing_in_plan
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
@@ -300,6 +301,7 @@ class TableWrites:
             if (warning := (get_invocation_id(), text)) not in self._warned:
                 context["exceptions"]["warn"](text)
                 self._warned.add(warning)
+        warn_of_missing_in_plan(context, plan, table)
         try:
             change_table(self._backend, plan, table, _unique_id(context))
         except SchemaChangeFailed as error:

@@ -33,6 +33,7 @@ from dbt.adapters.deltawiden.sql.types import contains
 from dbt.adapters.deltawiden.widening.clustering import find_columns
 from dbt.adapters.deltawiden.widening.rules import feature_properties
 from dbt.adapters.deltawiden.writes.batches import batch_checked_sql, require_partitions
+from dbt.adapters.deltawiden.writes.comments import warn_of_missing_in_query
 from dbt.adapters.deltawiden.writes.model_views import ModelViews
 from dbt.adapters.deltawiden.writes.table_checks import (
     check_without_version,
@@ -44,6 +45,7 @@ from dbt.adapters.deltawiden.writing.columns import (
     partitions_checked_sql,
     strings_sql,
 )
+from dbt.adapters.deltawiden.writing.contract_checks import check_constraints
 from dbt.adapters.deltawiden.writing.file_formats import checked_format_query
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
 from dbt.adapters.deltawiden.writing.value_check import warn_unchecked_columns
@@ -71,10 +73,14 @@ class NewTables:
                 the table would have buckets, which Delta does not have; or the contract declares a
                 column that the table can't have; or a setting of the session can lose rows of it.
             CompilationError: it can't be known which rows are in the batch, or the next batches
-                would replace all rows of the table.
+                would replace all rows of the table; or two checks have one name.
+            EventCompilationError: ``--warn-error`` makes an error of a warning: the contract has
+                constraints that Delta lacks, or documented columns do not exist.
             DbtDatabaseError: the query is not valid. Without its schema, nothing can be checked.
         """
         self._views.check_model(context, query)
+        check_constraints(context)
+        warn_of_missing_in_query(self._backend, context, query, table)
         config = context["config"]
         clustering = self._clustering(query, config)
         declarations = self._declarations(context["model"], config)

@@ -26,6 +26,7 @@ from dbt.adapters.deltawiden.sql.identifiers import columns_listed, columns_name
 from dbt.adapters.deltawiden.sql.literals import castable_text, literal
 from dbt.adapters.deltawiden.sql.raised_errors import failure_sql
 from dbt.adapters.deltawiden.widening.rules import feature_properties
+from dbt.adapters.deltawiden.writes.comments import warn_of_missing_in_seed
 from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.fixtures import check_fixture
 from dbt.adapters.deltawiden.writing.partition_values import keeps_partitions_as_text
@@ -71,6 +72,7 @@ class Seeds:
         """Check a seed's values, and return the properties that a replaced table of it needs."""
         if table not in self._checked:
             types = self.types(seed, table)
+            warn_of_missing_in_seed(seed, types, relation)
             checked = check_seed(seed, table, types, self._backend.fetch_rows)
             # Before the table is touched, because the file can have changed since dbt has read it.
             self._values[table] = seed_values(seed, table)

@@ -34,17 +34,12 @@
   {%- set has_column_comments = file_format in ['delta', 'hudi', 'iceberg'] -%}
   {#- The tables that each run creates have the comment from their CREATE TABLE. -#}
   {%- set can_differ = for_relation and config.get('materialized') in ['incremental', 'snapshot'] -%}
-  {%- set changed = adapter.services().changed_comments(
+  {%- set changed = adapter.services().comments.changed(
       relation.incorporate(is_delta=(file_format == 'delta')),
       model.description if can_differ and config.persist_relation_docs() else '',
       model.columns if for_columns and config.persist_column_docs() and has_column_comments else {}) -%}
-  {%- if changed.missing -%}
-    {% do exceptions.warn(
-      'In relation ' ~ relation.render() ~ ': The following columns are specified in the schema but are not present in '
-      ~ 'the database: ' ~ changed.missing | join(', ')) %}
-  {%- endif -%}
   {%- if changed.description -%}
-    {% do adapter.services().set_comments(relation, alter_relation_comment(relation, changed.description)) %}
+    {% do adapter.services().comments.set(relation, alter_relation_comment(relation, changed.description)) %}
   {%- endif -%}
   {%- if changed.columns -%}
     {% do alter_column_comment(relation, changed.columns) %}
@@ -71,6 +66,6 @@
     {%- do statements.setdefault(depth, []).append(path ~ ' comment ' ~ adapter.literal_sql(column['description'])) -%}
   {%- endfor -%}
   {%- for comments in statements.values() -%}
-    {% do adapter.services().set_comments(relation, 'alter table ' ~ relation ~ ' alter column ' ~ comments | join(', ')) %}
+    {% do adapter.services().comments.set(relation, 'alter table ' ~ relation ~ ' alter column ' ~ comments | join(', ')) %}
   {%- endfor -%}
 {% endmacro %}
