@@ -75,7 +75,7 @@ class TestAFolderOfProduction(Production):
         original = deployed(name, rows)
         for owns in (None, True):
             run = clone("--select", name, owns=owns)
-            assert f"already has a Delta table, which is {original.quoted}" in run.message(name)
+            assert f"already has a Delta table, which is {original.name}" in run.message(name)
         assert (original.version, "dbt.relation" in original.properties) == (0, False)
         assert not spark.catalog.tableExists(f"{project.test_schema}.{name}")
 
@@ -84,7 +84,7 @@ class TestAFolderOfProduction(Production):
         view = f"{project.test_schema}.hidden"
         spark.sql(f"create view {view} as select 7 as id")
         run = clone("--full-refresh", "--select", "hidden")
-        assert f"which is {original.quoted}" in run.message("hidden")
+        assert f"which is {original.name}" in run.message("hidden")
         assert Table(spark, view).rows() == [(7,)]
 
     def test_is_refused_to_a_table_that_is_in_it_already(
@@ -94,7 +94,7 @@ class TestAFolderOfProduction(Production):
         spark.sql(f"create table {table('both').name} using delta location '{root}/both'")
         assert clone("--select", "both").status("both") == "success"  # It has nothing to do.
         run = clone("--full-refresh", "--select", "both")
-        assert f"which is {original.quoted}" in run.message("both")
+        assert f"which is {original.name}" in run.message("both")
         assert original.version == 0
 
     def test_with_rows_of_its_own_is_refused_before_a_view_is_dropped(
