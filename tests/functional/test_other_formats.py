@@ -232,3 +232,75 @@ class TestAFolderWithThePartitionsOfAnEarlierTable:
                 for name in ("made", "overwritten"):
                     assert table(name).rows("id", "p") == [(p, p)]
                 assert table("loaded").rows("id", "p") == [(1, 1), (2, 1), (3, 2)]
+
+
+REPLACED = """
+{{{{ config(materialized='{}', on_schema_change='ignore', {}) }}}}
+select {{{{ {} if var('fits') else {} }}}} as v, 2 as p
+"""
+OVERWRITES = "file_format='{}', incremental_strategy='insert_overwrite'"
+WHOLE, PART = "'7.0D'", "'7.9D'"
+STOPPED = {
+    **{
+        f"of_{each}": ("incremental", OVERWRITES.format(each), WHOLE, PART)
+        for each in ("parquet", "orc", "csv", "json")
+    },
+    "in_parts": ("incremental", OVERWRITES.format("parquet"), WHOLE, PART),
+    "by_project": ("incremental", "file_format='parquet', incremental_strategy='own'", WHOLE, PART),
+    "made_csv": ("table", "file_format='csv'", "\"'x'\"", "\"' x'\""),
+    "made_parts": ("table", "file_format='parquet', partition_by='v'", "\"'x'\"", "\"''\""),
+    "of_delta": ("table", "file_format='delta', partition_by='v'", "\"'x'\"", "\"''\""),
+    "agreed": ("table", "file_format='parquet', contract={'enforced': true}", "7", "0"),
+}
+OWN = """
+{% macro get_incremental_own_sql(arg_dict) %}
+  insert overwrite table {{ arg_dict['target_relation'] }}
+  select * from {{ arg_dict['temp_relation'] }}
+{% endmacro %}
+"""
+AGREED = """
+models:
+  - name: agreed
+    columns:
+      - {name: v, data_type: int, constraints: [{type: check, expression: v > 0}]}
+      - {name: p, data_type: int}
+"""
+
+
+class TestAWriteThatStops:
+    """Spark has no statement that replaces such a table in one commit."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        models = {f"{name}.sql": REPLACED.format(*each) for name, each in STOPPED.items()}
+        return {**models, "agreed.yml": AGREED}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"own.sql": OWN}
+
+    def test_leaves_the_rows_that_it_would_replace(self, project, table, spark: SparkSession):
+        for name, (_, config, *_) in STOPPED.items():
+            file_format = config.split("'")[1] if name != "of_delta" else "parquet"
+            parts = "partitioned by (p)" if name == "in_parts" else ""
+            spark.sql(f"create table {table(name).name} (v int, p int) using {file_format} {parts}")
+            spark.sql(f"insert into {table(name).name} values (1, 1), (2, 2)")
+        for fits in (False, True):
+            run = dbt("run", fits=fits)
+            for name in STOPPED:
+                assert run.status(name) == ("success" if fits else "error"), run.message(name)
+                spark.catalog.refreshTable(table(name).name)
+                if not fits:
+                    assert table(name).rows("v", "p") == [(1, 1), (2, 2)], name
+                elif name.startswith("made") or name == "of_delta":
+                    assert table(name).rows("v", "p") == [("x", 2)]
+                else:
+                    assert table(name).rows("v", "p") == [(7, 2)]
+        stored = spark.sparkContext._jsc.sc().getRDDStorageInfo()
+        assert not [each.name() for each in stored if "__dbt" in each.name()]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("by_sql_alone")
+class TestAWriteThatStopsBySql(TestAWriteThatStops):
+    """On a Thrift server."""

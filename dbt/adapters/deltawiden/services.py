@@ -1,6 +1,6 @@
 """What the adapter calls after dbt has parsed the project: most of the package's modules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from copy import copy, deepcopy
 from functools import partial
@@ -18,10 +18,12 @@ from dbt.adapters.deltawiden.freshness import last_modified
 from dbt.adapters.deltawiden.log import shown_for_a_batch
 from dbt.adapters.deltawiden.read_check import reads
 from dbt.adapters.deltawiden.spark.session import check_has_delta
+from dbt.adapters.deltawiden.spark.temporary_views import WRITE, temporary_view
 from dbt.adapters.deltawiden.sql.listagg import ordered_listagg
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import Comments
+from dbt.adapters.deltawiden.writes.computed_rows import rows_computed
 from dbt.adapters.deltawiden.writes.node_settings import overwrite_all, with_node_settings
 from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
@@ -58,6 +60,13 @@ class AdapterServices(Services):
         self.catalog_of_relation = partial(docs_catalog.catalog_of_relation, adapter)
         self.columns_for_catalog = partial(docs_catalog.columns_for_catalog, backend)
         self.last_modified = partial(last_modified, backend)
+
+    def with_rows_computed(
+        self, model: Mapping[str, Any], query: str, run: Callable[..., Any], *given: Any
+    ) -> None:
+        """Run a macro that drops a table, when its new rows are computed: ``rows_computed``."""
+        with rows_computed(self._backend, temporary_view(model, WRITE), query) as rows:
+            run(rows, *given)
 
     def start_node(self, config: Any, macros: NodeMacros) -> ExitStack:
         """Check a node's configuration, and default its file format: ``pre_model_hook``."""

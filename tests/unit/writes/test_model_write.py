@@ -67,6 +67,34 @@ def test_overwrite_replaces_the_partitions_that_have_rows():
     assert model_write(incremental_strategy="insert_overwrite").overwrite_mode == ""
 
 
+def test_rows_that_spark_would_delete_first_are_computed_before():
+    write = model_write(PARQUET, incremental_strategy="insert_overwrite")
+    assert write.rows_to_compute == "select `id`, `n`, cast(null as int) as `gone` from v"
+    computed = replace(write, computed="select * from rows")
+    assert lines(computed) == [
+        "insert overwrite table s.t (`id`, `n`, `gone`)",
+        "select * from rows",
+    ]
+    custom = model_write(PARQUET, incremental_strategy="of_the_project")
+    custom = with_spec(custom, is_written_by_project=True)
+    assert custom.rows_to_compute == custom.shaped_query == "select `id`, `n` from v"
+    assert replace(custom, computed="select * from rows").shaped_query == "select * from rows"
+
+
+@pytest.mark.parametrize(
+    ("table", "config"),
+    [
+        (DELTA, {"incremental_strategy": "insert_overwrite"}),
+        (ICEBERG, {"incremental_strategy": "insert_overwrite"}),
+        # Spark writes the partitions elsewhere, and moves them at the end.
+        (PARQUET, {"incremental_strategy": "insert_overwrite", "partition_by": "id"}),
+        (PARQUET, {"incremental_strategy": "append"}),
+    ],
+)
+def test_other_statements_compute_the_rows(table, config):
+    assert model_write(table, **config).rows_to_compute == ""
+
+
 def test_overwrite_of_iceberg_has_no_clause_for_partitions():
     table = DeltaWidenRelation.create(schema="s", identifier="t", type="table", is_iceberg=True)
     write = model_write(table, incremental_strategy="insert_overwrite", partition_by=["days(at)"])

@@ -32,6 +32,7 @@ from dbt.adapters.deltawiden.writes.attempts import (
 )
 from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared_partitions
 from dbt.adapters.deltawiden.writes.comments import warn_of_missing_in_plan
+from dbt.adapters.deltawiden.writes.computed_rows import rows_computed
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
 from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
@@ -105,10 +106,11 @@ class TableWrites:
             attempts.early = None
             with (
                 duplicate_keys_named(self._backend, write.source, target, spec),
+                self._rows_computed(write) as rows,
                 overwriting(self._backend, target, write.overwrite_mode),
                 self._without_auto_merge(write),
             ):
-                _run(write, run_write)
+                _run(replace(write, computed=rows), run_write)
 
         try:
             self._write(context, spec, target, write_once, attempts)
@@ -326,6 +328,10 @@ class TableWrites:
         made = context.get("selected_resources") or ()
         graph, changed_by = context["graph"], _unique_id(context)
         self._views.log_stale([plan.table], graph, columns, made, changed_by)
+
+    def _rows_computed(self, write: ModelWrite) -> AbstractContextManager[str]:
+        view = str(write.source.identifier)
+        return rows_computed(self._backend, view, write.rows_to_compute)
 
     def _without_auto_merge(self, write: ModelWrite) -> AbstractContextManager[None]:
         """Keep Delta from widening the table, if the statement in the block leaves casts to it.

@@ -41,6 +41,7 @@ class ModelWrite:
         source: the temporary view of the model's output.
         replaced: the rows that a microbatch model or the strategy ``replace_where`` replaces.
         can_replace_where: whether ``insert into ... replace where`` can write it.
+        computed: the query for ``rows_to_compute``, if these are computed.
         checked_clauses: the clauses of the MERGE, with checked values.
         match_keys: as for ``merge_conditions``.
     """
@@ -52,6 +53,7 @@ class ModelWrite:
     target: SparkRelation
     replaced: Batch | ReplaceWhere | None = None
     can_replace_where: bool = True
+    computed: str = ""
     checked_clauses: MergeClauses = field(default_factory=MergeClauses)
     match_keys: Callable[[str, str], str] = equal_keys
 
@@ -94,6 +96,23 @@ class ModelWrite:
         # If a condition is always true, Spark drops it, and Delta would replace only some
         # partitions.
         return "static" if self.replaced is not None and self.can_replace_where else ""
+
+    @property
+    def rows_to_compute(self) -> str:
+        """The query for the rows to write, if they have to be computed before the statement starts.
+
+        An INSERT OVERWRITE of a whole table of files deletes them before it computes the new rows.
+        A macro of the project can do so, too. Empty if the statement computes the rows.
+
+        Source:
+            org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand
+        """
+        table, spec = self.existing, self.spec
+        keeps_rows = table.is_delta or table.is_iceberg or table.is_hudi or spec.is_empty
+        if not keeps_rows and self.is_custom:
+            return self.shaped_query
+        overwrites = spec.strategy == INSERT_OVERWRITE and not spec.partition_by
+        return self._rows() if overwrites and not keeps_rows else ""
 
     @property
     def _replaces_partitions(self) -> bool:
@@ -139,7 +158,7 @@ class ModelWrite:
         Source:
             https://docs.getdbt.com/docs/build/incremental-strategy#custom-strategies
         """
-        return self._query(self.plan.write.inserting().source_select_sql)
+        return self.computed or self._query(self.plan.write.inserting().source_select_sql)
 
     # The statements
 
@@ -201,7 +220,8 @@ class ModelWrite:
         if not self.existing.is_iceberg and self.spec.partition_by:
             partitions = f" partition ({columns_sql(self.spec.partition_by)})"
         rows = self._rows() if self.replaced is None else self._checked_rows(self.replaced)
-        return f"insert overwrite table {self.target}{partitions} {self._column_list}\n{rows}"
+        selected = self.computed or rows
+        return f"insert overwrite table {self.target}{partitions} {self._column_list}\n{selected}"
 
     def _replace(self, replaced: Batch | ReplaceWhere) -> str:
         """Replace rows in one commit: those of a batch, or those that a condition selects.

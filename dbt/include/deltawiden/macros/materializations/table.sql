@@ -42,16 +42,30 @@
 
 {#-
   Run the CREATE TABLE of a query. A Delta or Iceberg table is replaced in one commit, so that readers always find a
-  table. Another table or a view is dropped before, when a contract has accepted the query.
+  table. Another table or a view is dropped before, when a contract has accepted the query, and every check in it.
 -#}
 {% macro _deltawiden_create_or_replace(query, existing_relation, target_relation, file_format) %}
   {%- set is_replaced = existing_relation is not none and (
       (existing_relation.is_delta and file_format == 'delta')
       or (existing_relation.is_iceberg and file_format == 'iceberg')) -%}
-  {%- set create_sql = create_table_as(False, target_relation, query) -%}
-  {%- if existing_relation is not none and not is_replaced -%}
-    {% do _deltawiden_drop_for(query, existing_relation) %}
+  {%- if existing_relation is none or is_replaced -%}
+    {% do return(_deltawiden_drop_and_create('', query, none, target_relation)) %}
   {%- endif -%}
+  {% do _deltawiden_check_drop(query, existing_relation) %}
+  {%- set rows = query -%}
+  {%- if config.get('contract').enforced -%}
+    {%- do get_assert_columns_equivalent(query) -%}
+    {%- set rows = default__get_select_subquery(query) -%}
+  {%- endif -%}
+  {%- do adapter.services().with_rows_computed(model, rows if 'raise_error(' in rows else '',
+      _deltawiden_drop_and_create, query, existing_relation, target_relation) -%}
+{% endmacro %}
+
+
+{#- Drop a table or view if there is one, and create a table with the rows of a query, which can be computed already. -#}
+{% macro _deltawiden_drop_and_create(computed, query, existing_relation, target_relation) %}
+  {%- set create_sql = create_table_as(False, target_relation, computed or query) -%}
+  {%- do adapter.drop_relation(existing_relation) if existing_relation is not none -%}
   {%- do _deltawiden_fill(target_relation, _deltawiden_run_main, create_sql) -%}
 {% endmacro %}
 
@@ -76,11 +90,15 @@
 {% endmacro %}
 
 
-{#-
-  Drop a table or view that the table or view of a query will replace. If the query is not valid, DESCRIBE QUERY fails,
-  and nothing is dropped.
--#}
+{#- Drop a table or view that the table or view of a query will replace. -#}
 {% macro _deltawiden_drop_for(query, existing_relation) %}
+  {% do _deltawiden_check_drop(query, existing_relation) %}
+  {% do adapter.drop_relation(existing_relation) %}
+{% endmacro %}
+
+
+{#- Check that a table or view can be dropped for a query. If the query is not valid, DESCRIBE QUERY fails. -#}
+{% macro _deltawiden_check_drop(query, existing_relation) %}
   {% do run_query('describe query ' ~ query) %}
   {%- if adapter.services().reads(query, existing_relation, model) -%}
     {% do exceptions.raise_compiler_error(existing_relation.render() ~ ' was not dropped, because the model reads it. This model replaces a '
@@ -88,7 +106,6 @@
       ~ (' Spark does not show what an RDD or a cached data frame reads, nor a subquery or a source without files. The code has '
       ~ 'dbt.this, so it can be this one: if it is not, return a data frame without these.' if model['language'] == 'python' else '')) %}
   {%- endif -%}
-  {% do adapter.drop_relation(existing_relation) %}
 {% endmacro %}
 
 

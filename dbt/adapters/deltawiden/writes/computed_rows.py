@@ -1,0 +1,35 @@
+"""Compute rows before a statement starts that deletes those of the table first."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
+from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.queries import in_lines
+
+# Spark would analyse the text of the view again, give each rand() another seed, and not find rows
+# that it has computed.
+_KEEPS_PLAN = "spark.sql.legacy.storeAnalyzedPlanForView"
+
+
+@contextmanager
+def rows_computed(backend: SqlBackend, view: str, query: str) -> Iterator[str]:
+    """Compute the rows of a query, and yield a query for them, until the block ends.
+
+    Spark stores them on its disks. If a value is refused, the statement in the block never starts.
+
+    Args:
+        view: the name of a temporary view of the node, of which another one is made.
+        query: with an empty one, nothing is computed.
+    """
+    if not query:
+        yield ""
+        return
+    name = quote(f"{view}_computed")
+    with backend.with_setting(_KEEPS_PLAN, "true"):
+        options = "options ('storageLevel' 'DISK_ONLY')"
+        backend.execute(f"cache table {name} {options} as {in_lines(query)}")
+        try:
+            yield f"select * from {name}"
+        finally:
+            backend.execute(f"drop view if exists {name}")
