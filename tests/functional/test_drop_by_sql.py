@@ -11,6 +11,7 @@ from pyspark.sql.functions import col
 
 from dbt.adapters.deltawiden.delta.backends.sql import USER_METADATA, SqlBackend
 from dbt.adapters.deltawiden.delta.data_files import FilesBySql, Progress, StaleFile
+from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_from_table
 from dbt.adapters.deltawiden.operations.maintenance.repair_statistics import repair_table
 from dbt.adapters.deltawiden.operations.maintenance.rewrite_widened_files import rewrite_files
@@ -83,6 +84,18 @@ def test_a_table_without_partitions_is_rewritten(opened, table, spark, engine):
     # The files are read before and after the drop, but none of them twice.
     reads = [statement for statement in ran if "from parquet." in statement]
     assert len(reads) == len(set(reads)) > 0
+
+
+@pytest.mark.slow
+def test_the_property_does_not_stay_with_the_value_false(opened, table, spark):
+    off = table("off")
+    pair = f"('{TYPE_WIDENING_PROPERTY}' = 'true')"
+    spark.sql(f"create table {off.name} (id int) using delta tblproperties {pair}")
+    spark.sql(f"alter table {off.name} set tblproperties {pair.replace('true', 'false')}")
+    planned = drop_from_table(opened(off), False, dry_run=True)
+    done = drop_from_table(opened(off), False, dry_run=False)
+    assert done.values["statements"] == planned.values["statements"]
+    assert TYPE_WIDENING_PROPERTY not in off.properties
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from pyspark.sql.functions import col
 from dbt.adapters.deltawiden.delta.engine import DELTA_4_0, Engine
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from tests.functional.aged import folder_of, make_older
+from tests.functional.operate import operate
 from tests.functional.parquet import stored_types
 from tests.functional.support import Table, dbt, needs_delta_4
 from tests.small import settings_of
@@ -326,6 +327,30 @@ class TestBothWays:
         assert "the writer feature checkpointProtection" in planned["left"][0]
         assert planned["left"][0] in run.output
         assert table("dry").version == version
+
+    def test_the_property_does_not_stay_with_the_value_false(self, project, table, spark):
+        off = table("off")
+        on = f"alter table {off.name} set tblproperties ('{TYPE_WIDENING_PROPERTY}' = 'true')"
+        spark.sql(f"create table {off.name} using delta as select 1 as id")
+        spark.sql(on)
+        operate("disable_type_widening", relations=["off"])
+        assert off.properties[TYPE_WIDENING_PROPERTY] == "false"
+        (planned,) = document(relations=["off"], dry_run=True)["tables"]
+        (done,) = document(relations=["off"])["tables"]
+        assert TYPE_WIDENING_PROPERTY not in off.properties
+        assert done["statements"] == planned["statements"]
+        assert "unset tblproperties" in done["statements"][0]
+
+        # Delta's own command leaves it in a table without the feature.
+        spark.sql(on)
+        spark.sql(on.replace("true", "false"))
+        (feature,) = (name.removeprefix("delta.feature.") for name in features(off))
+        spark.sql(f"alter table {off.name} drop feature `{feature}`")
+        assert off.properties[TYPE_WIDENING_PROPERTY] == "false"
+        assert "repaired" in drop(relations=["off"]).output
+        assert TYPE_WIDENING_PROPERTY not in off.properties
+        (again,) = document(relations=["off"])["tables"]
+        assert again["state"] == "absent"
 
     @pytest.mark.slow
     def test_a_second_call_changes_nothing(self, project, table, spark):

@@ -112,8 +112,9 @@ class _Drop:
 
     def run_all(self) -> None:
         snapshot = self._before.snapshot
-        if snapshot.has(TYPE_WIDENING_PROPERTY):
-            # Disable it first, so that no other writer widens a type after the rewrite.
+        if TYPE_WIDENING_PROPERTY in snapshot.properties:
+            # Delta's protocol, "Type Widening": it must not be set, so not to false either. It is
+            # unset first, so that no other writer widens a type after the rewrite.
             self._run(unset_properties(snapshot.name, [TYPE_WIDENING_PROPERTY]))
         rewritten = _rewritten_before(self._table, self._before)
         if rewritten:
@@ -223,6 +224,8 @@ def _check(table: MaintainedTable, before: FeatureState, after: FeatureState, wo
     found = []
     if after.features and not work.waits_for:
         found.append(f"it still has the table feature {', '.join(after.features)}")
+    if TYPE_WIDENING_PROPERTY in after.snapshot.properties:
+        found.append(f"it still has the table property {TYPE_WIDENING_PROPERTY}")
     if after.changes:
         found.append(f"type changes are still recorded: {after.changes[0].text}")
     if after.stale:
@@ -305,7 +308,7 @@ def _result(before: FeatureState, work: _Drop) -> str:
         return "rewritten, waiting"
     if before.features:
         return "dropped" + (", history truncated" if work.truncated else "")
-    return "repaired" if before.stale or before.changes else "does not have the feature"
+    return "repaired" if work.statements else "does not have the feature"
 
 
 def _again(table: MaintainedTable, before: FeatureState, waits_for: tuple[str, str]) -> str:
