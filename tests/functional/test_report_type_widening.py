@@ -7,8 +7,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from pyspark.sql.functions import col
 
-from tests.functional.support import dbt
+from tests.functional.operate import operate
+from tests.functional.support import dbt, needs_delta_4
+from tests.functional.test_drop_type_widening import COLLECTIONS, create
 from tests.small import settings_of
 
 MODEL = """
@@ -72,6 +75,35 @@ class TestReport:
             assert datetime.fromisoformat(change["time"]) == commit.timestamp.astimezone()
             assert change["changed_by"] == tag["changed_by"] == "model.test.widened"
             assert change["invocation_id"] == tag["invocation_id"]
+
+    @pytest.mark.slow
+    @needs_delta_4
+    def test_what_a_drop_needs_is_not_more_than_the_report_has_read(self, project, table, spark):
+        array = {"arr": COLLECTIONS["arr"]}
+        # Only the history still has the change of the first, and only the files that of the second.
+        for name in ("replaced", "left_by_delta"):
+            create(spark, table(name).name, array)
+        spark.sql(
+            f"create or replace table {table('replaced').name} using delta tblproperties "
+            "('delta.enableTypeWidening' = 'true') as select 1 as id"
+        )
+        spark.sql(f"alter table {table('left_by_delta').name} drop feature typeWidening")
+        change = {"fromType": "short", "toType": "integer", "tableVersion": 1}
+        column = col("id").cast("int").alias("v", metadata={"delta.typeChanges": [change]})
+        spark.range(3).select(column).write.format("delta").saveAsTable(table("copied").name)
+        find_out = "run dbt run-operation drop_type_widening with dry_run to find out"
+        expected = {
+            "replaced": ("no type change is recorded now", "checkpointProtection"),
+            "left_by_delta": ("the table does not have it; files can still", "rewrite 1 file"),
+            "copied": ("but has recorded type changes", "remove the recorded type changes"),
+        }
+        for name, (needs, work) in expected.items():
+            run = report(relations=[name], output="json")
+            (found,) = json.loads(run.output.strip().splitlines()[-1])["tables"]
+            assert needs in found["to_drop"], name
+            assert (find_out in found["to_drop"]) is (name != "copied")
+            assert work in operate("drop_type_widening", relations=[name], dry_run=True)
+            spark.sql(f"drop table {table(name).name}")
 
     @pytest.mark.slow
     def test_a_change_of_another_program_has_its_time(self, project, spark):

@@ -217,9 +217,18 @@ def _not_delta(name: str, format: str) -> OperationResult:
     return OperationResult(name, {**shown, "to drop the feature": text}, {"format": format})
 
 
+_DROP = "dbt run-operation drop_type_widening"
+
+
 def _needed_to_drop(features: list[str], changes: tuple[TypeChange, ...]) -> str:
-    if not features:
-        return "nothing: the table does not have it"
-    if not changes:
-        return "no rewrite: no type was ever changed"
-    return "a rewrite of the data files that are older than the changes"
+    """Return what a drop needs, as far as the properties and the schema of a table show it."""
+    if features and changes:
+        return "a rewrite of the data files that are older than the changes"
+    if features:
+        needs = "no type change is recorded now; files and history can still have one"
+    elif changes:
+        return f"the table does not have it, but has recorded type changes; {_DROP} removes them"
+    else:
+        # Delta's own DROP FEATURE leaves them.
+        needs = "the table does not have it; files can still have older types"
+    return f"{needs}: run {_DROP} with dry_run to find out"
