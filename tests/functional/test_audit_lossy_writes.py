@@ -1,5 +1,7 @@
 """`audit_lossy_writes` finds the stored values that are not the values of the models."""
 
+from decimal import Decimal
+
 import pytest
 
 from tests.functional.operate import document, operate
@@ -225,6 +227,7 @@ class TestAudit:
         assert "1 rows that the model does not produce now" in shown
         assert "in the time zone Europe/Berlin" in shown
         assert "the sources or the model have changed since the row was written" in shown
+        assert "or the column had a type that is no longer recorded" in shown
 
     def test_no_command_is_shown_that_would_refuse_the_key(self, audited):
         shown = operate("audit_lossy_writes", models=["wide", "macros"])
@@ -268,6 +271,44 @@ class TestAudit:
         assert [column["path"] for column in table["columns"]] == [["amount"]]
         again = operate("audit_lossy_writes", models="guarded", compiled=True)
         assert "another dbt command has run since" in again
+
+
+@needs_delta_4
+class TestAfterADrop:
+    @pytest.fixture(scope="class")
+    def models(self):
+        query = "select 1 as id, cast(1.2367 as decimal(10,4)) as total, array(0.1D) as items"
+        model = f"{{{{ config({CONFIG}, unique_key='id') }}}} {query}"
+        return {"dropped.sql": model, "replaced.sql": model}
+
+    def test_values_that_were_rounded_before_are_found_and_restored(self, project, table, spark):
+        for name in ("dropped", "replaced"):
+            spark.sql(
+                f"create table {table(name).name} (id int, amount decimal(8,2), items array<float>)"
+                " using delta tblproperties ('delta.columnMapping.mode' = 'name', "
+                "'delta.enableTypeWidening' = 'true')"
+            )
+            spark.sql(f"insert into {table(name).name} values (1, 1.24, array(0.1))")
+            for changed in ("amount type decimal(10,4)", "items.element type double"):
+                spark.sql(f"alter table {table(name).name} alter column {changed}")
+        spark.sql(f"alter table {table('dropped').name} rename column amount to total")
+        # This value is what the model produced when the table was replaced.
+        spark.sql(
+            f"create or replace table {table('replaced').name} using delta as "
+            "select 1 as id, cast(1.24 as decimal(10,4)) as total, array(0.1D) as items"
+        )
+        document("drop_type_widening", relations=["dropped"])
+        audited = document("audit_lossy_writes")
+        counts = [
+            {c["path"][0]: c["changed_by_cast"] for c in found["columns"]}
+            for found in sorted(audited["tables"], key=lambda found: found["model"])
+        ]
+        assert counts == [{"total": 1, "items": 1}, {"total": 0}]
+        (done,) = document("restore_values", models=["dropped"])["tables"]
+        assert (done["state"], done["updated"]) == ("changed", 1)
+        assert table("dropped").rows() == [(1, Decimal("1.2367"), [0.1])]
+        (again,) = document("audit_lossy_writes", models=["dropped"])["tables"]
+        assert again["columns"] == []
 
 
 @needs_delta_4

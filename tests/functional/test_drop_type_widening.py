@@ -264,6 +264,7 @@ class TestBothWays:
         assert spark.sql(f"select * from {table('never').name} version as of 0").count() == 0
         assert (done["state"], done["left"], done["history_truncated"]) == ("dropped", [], False)
         assert "every version stays" in planned
+        assert "audit_lossy_writes" not in planned
         protocol = table("never").properties
         assert (protocol["delta.minReaderVersion"], protocol["delta.minWriterVersion"]) == (
             "1",
@@ -326,6 +327,8 @@ class TestBothWays:
         (planned,) = document(relations=["dry"], dry_run=True)["tables"]
         assert "the writer feature checkpointProtection" in planned["left"][0]
         assert planned["left"][0] in run.output
+        # After the drop, the log alone says which types a cast has used.
+        assert "audit_lossy_writes and restore_values find values" in run.output
         assert table("dry").version == version
 
     def test_the_property_does_not_stay_with_the_value_false(self, project, table, spark):

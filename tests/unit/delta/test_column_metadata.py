@@ -8,7 +8,12 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from hypothesis import given
 
-from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, TypeChange, read_metadata
+from dbt.adapters.deltawiden.delta.column_metadata import (
+    ColumnMetadata,
+    TypeChange,
+    earlier_changes,
+    read_metadata,
+)
 from dbt.adapters.deltawiden.sql.identifiers import Path
 from tests.unit.schemas import data_type
 from tests.unit.strategies import names
@@ -241,3 +246,30 @@ def test_a_change_is_found_for_any_names(column: str, inner: str):
     inside = field(inner, array("double"), **changed("float", "double", inside="element"))
     found = read(field(column, struct(inside)))
     assert found.changes == recorded((column, inner, "element"), "float", "double")
+
+
+def test_earlier_changes_have_the_names_of_today():
+    def mapped(name: str, physical: str, kind: str | Json, **metadata: Any) -> Json:
+        return field(name, kind, **{"delta.columnMapping.physicalName": physical}, **metadata)
+
+    earlier = struct(
+        mapped("a", "col-1", "long", **changed("short", "integer", "long")),
+        mapped("s", "col-2", struct(mapped("x", "col-3", "double", **changed("float", "double")))),
+        mapped("l", "col-4", array("double"), **changed("float", "double", inside="element")),
+        mapped("gone", "col-5", "long", **changed("integer", "long")),
+        field("z", "long", **changed("integer", "long")),
+    )
+    now = struct(
+        mapped("gone", "col-1", "long"),
+        mapped("T", "col-2", struct(mapped("y", "col-3", "double"))),
+        mapped("m", "col-4", array("double")),
+        mapped("z", "z", "long"),
+    )
+    # The column that is gone had the name that another one has now.
+    expected = (
+        *recorded(("gone",), "smallint", "int", "bigint"),
+        *recorded(("T", "y"), "float", "double"),
+        *recorded(("m", "element"), "float", "double"),
+        *recorded(("z",), "int", "bigint"),
+    )
+    assert earlier_changes(json.dumps(now), [json.dumps(earlier)] * 2) == expected

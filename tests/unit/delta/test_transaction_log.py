@@ -3,7 +3,7 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
+from dbt.adapters.deltawiden.delta.transaction_log import changed_schemas, newest_schema
 from tests.unit.delta.answers import CHECKPOINTS, COMMITS, answering, column, commit, schema_string
 
 
@@ -24,6 +24,15 @@ def test_a_log_without_a_schema_is_an_error_that_names_the_folder():
     with pytest.raises(DbtRuntimeError, match="no schema in the Delta log of s3a://b/t"):
         newest_schema("s3a://b/t", run_query)
     assert len(queries) == 2
+
+
+def test_a_checkpoint_has_the_type_changes_of_commits_that_are_gone():
+    run_query, queries = answering([("7", '["a"]')], [("b",)])
+    assert changed_schemas("file:/w/t", run_query, "an-id") == ["a", "b"]
+    assert all("'an-id'" in query for query in queries)
+    run_query, queries = answering([(0, "[]")])
+    assert changed_schemas("file:/w/t", run_query) == []
+    assert len(queries) == 1
 
 
 @pytest.mark.parametrize(

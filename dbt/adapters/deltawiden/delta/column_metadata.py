@@ -1,16 +1,17 @@
 """Read the metadata of columns from the schema in a Delta table's log."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.deltawiden.delta.stale_types import PHYSICAL_NAME
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
 from dbt.adapters.deltawiden.sql.identifiers import Path, path_text
-from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type
+from dbt.adapters.deltawiden.sql.types import UnknownType, parse_type, schema_from_json, walk
 
 TYPE_CHANGES = "delta.typeChanges"
 GENERATION_EXPRESSION = "delta.generationExpression"
@@ -71,6 +72,32 @@ def read_metadata(schema_json: str) -> ColumnMetadata:
             if CHAR_VARCHAR_KEY in column["metadata"]
         ),
     )
+
+
+def earlier_changes(schema_json: str, earlier: Iterable[str]) -> tuple[TypeChange, ...]:
+    """Read the type changes in earlier schemas of a table, with the paths that it has now.
+
+    Source:
+        Delta's protocol, "Column Mapping": a renamed column keeps its physical name
+    """
+    found = [c for text in earlier for c in read_metadata(_with_physical_names(text)).changes]
+    if not found:
+        return ()
+    texts = (_with_physical_names(schema_json), schema_json)
+    physical, current = ([path for path, _ in walk(schema_from_json(text))] for text in texts)
+    now = dict(zip(physical, current, strict=True))
+    renamed = (replace(each, path=now[each.path]) for each in found if each.path in now)
+    return tuple(dict.fromkeys(renamed))
+
+
+def _with_physical_names(schema_json: str) -> str:
+    def renamed(found: dict[str, Any]) -> dict[str, Any]:
+        metadata = found.get("metadata")
+        if not isinstance(metadata, dict):
+            return found
+        return {**found, "name": metadata.get(PHYSICAL_NAME, found.get("name"))}
+
+    return json.dumps(json.loads(schema_json, object_hook=renamed))
 
 
 def _of_field(field: dict[str, Any], parent: Path) -> Iterator[TypeChange]:

@@ -9,7 +9,11 @@ from typing import Any, NamedTuple
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
 
-from dbt.adapters.deltawiden.delta.column_metadata import ColumnMetadata, read_metadata
+from dbt.adapters.deltawiden.delta.column_metadata import (
+    ColumnMetadata,
+    earlier_changes,
+    read_metadata,
+)
 from dbt.adapters.deltawiden.delta.engine import Engine
 from dbt.adapters.deltawiden.delta.protocol import (
     CATALOG_MANAGED_FEATURES,
@@ -22,7 +26,12 @@ from dbt.adapters.deltawiden.delta.protocol import (
     Compatibility,
     is_true,
 )
-from dbt.adapters.deltawiden.delta.transaction_log import FetchRows, newest_schema, parsed
+from dbt.adapters.deltawiden.delta.transaction_log import (
+    FetchRows,
+    changed_schemas,
+    newest_schema,
+    parsed,
+)
 from dbt.adapters.deltawiden.delta.type_change import TypeChange
 from dbt.adapters.deltawiden.sql.describe_parser import names_with_default
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote, read_name
@@ -250,12 +259,24 @@ class TableSnapshot:
         """The metadata of the columns, from the transaction log."""
         if not self.is_delta:
             return ColumnMetadata()
-        return read_metadata(newest_schema(self.location, self._fetch_rows))
+        return read_metadata(self._logged_schema)
+
+    @cached_property
+    def _logged_schema(self) -> str:
+        return newest_schema(self.location, self._fetch_rows)
 
     @cached_property
     def changes(self) -> tuple[TypeChange, ...]:
         """The recorded type changes. Those of one leaf are in the order in which they were made."""
         return self.column_metadata.changes
+
+    @cached_property
+    def changes_in_log(self) -> tuple[TypeChange, ...]:
+        """The type changes in all versions left in its log, also after the feature was dropped."""
+        if not self.is_delta:
+            return ()
+        earlier = changed_schemas(self.location, self._fetch_rows, str(self._detail["id"]))
+        return earlier_changes(self._logged_schema, (self._logged_schema, *earlier))
 
     @property
     def declared_texts(self) -> Mapping[str, str]:

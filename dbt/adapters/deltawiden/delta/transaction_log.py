@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.spark.errors import condition_of
 from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.sql.literals import literal
 
 FetchRows = Callable[[str], Sequence[Any]]
 """Runs a query and returns its rows. A value in a row can be read by position and by name."""
@@ -55,17 +56,36 @@ def history_has_type_changes(location: str, fetch_rows: FetchRows) -> bool:
         Delta's ``RemovableFeature.historyContainsFeature``, which decides in the same way whether
         a feature can be dropped without truncated or protected history
     """
+    return bool(changed_schemas(location, fetch_rows))
+
+
+_ID = "get_json_object(value, '$.metaData.id')"
+
+
+def changed_schemas(location: str, fetch_rows: FetchRows, table_id: str = "%") -> list[str]:
+    """Read each ``schemaString`` with recorded type changes in the versions left in a table's log.
+
+    Args:
+        table_id: the id in its metadata, without which versions from before a replacement count.
+    """
+    changed = f"like '%delta.typeChanges%' and {{}} like {literal(table_id)}"
+    # Each write of rows changes the high water mark of an identity column.
+    schema = (
+        "regexp_replace(get_json_object(value, '$.metaData.schemaString'), "
+        "'highWaterMark\":-?[0-9]+', 'highWaterMark\":0')"
+    )
     ((first, found),) = fetch_rows(
         "select min(case when _metadata.file_name rlike '^[0-9]{20}[.]json$' "
         "then cast(substring(_metadata.file_name, 1, 20) as bigint) end), "
-        "max(case when ltrim(value) like '{\"metaData\"%' and value like '%delta.typeChanges%' "
-        f"then 1 else 0 end) from {log_files(location)}"
+        "to_json(collect_set(case when ltrim(value) like '{\"metaData\"%' and value "
+        f"{changed.format(_ID)} then {schema} end)) from {log_files(location)}"
     )
-    if int(found) or int(first or 0) == 0:
-        return bool(int(found))
-    # The metadata of the commits that are gone is in a checkpoint.
-    like = "and metaData.schemaString like '%delta.typeChanges%' limit 1"
-    return bool(_in_checkpoints(location, like, fetch_rows))
+    schemas: list[str] = json.loads(found)
+    if int(first or 0):
+        # The metadata of the commits that are gone is in a checkpoint.
+        clause = f"and metaData.schemaString {changed.format('metaData.id')}"
+        schemas += (str(row[0]) for row in _in_checkpoints(location, clause, fetch_rows))
+    return schemas
 
 
 def _in_checkpoints(location: str, clause: str, fetch_rows: FetchRows) -> Sequence[Any]:

@@ -56,3 +56,10 @@ def test_rows_with_a_value_that_spark_has_no_hash_of_all_differ():
         text = sides(c="int", d=data_type).keys_sql()
         assert "xxhash64" not in text
         assert "null as p" in text
+
+
+def test_an_earlier_type_that_spark_can_not_convert_is_left_out():
+    earlier = {("c1",): [parse_type("float"), parse_type("date")]}
+    text = audit_sql(sides(c1="double"), "found", earlier)
+    assert "as float" in text
+    assert "as date" not in text

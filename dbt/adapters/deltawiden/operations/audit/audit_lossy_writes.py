@@ -58,7 +58,8 @@ class AuditResults(OperationResults):
                 "by a cast: the stored value is the produced one after a cast to the type of the "
                 "column, or to a type that the column had before.",
                 "other rows: the sources or the model have changed since the row was written, or "
-                "the query does not return the same values each time.",
+                "the query does not return the same values each time, or the column had a type "
+                "that is no longer recorded.",
             ]
         if self.values["restore"]:
             lines += ["", "To restore what a cast has changed:", self.values["restore"]]

@@ -158,9 +158,8 @@ class ModelRows:
 
     def earlier(self, changes: Sequence[TypeChange] = ()) -> EarlierTypes:
         """Return the types that leaves of the table had before it was read, and before changes."""
-        recorded = self.snapshot.changes if self.table.is_delta else ()
         found: dict[tuple[str, ...], list[Any]] = {}
-        for change in (*recorded, *changes):
+        for change in dict.fromkeys((*self.snapshot.changes_in_log, *changes)):
             found.setdefault(folded(change.path), []).append(change.from_type)
         return found
 

@@ -55,7 +55,7 @@ def cast_sql(
     """
 
     def is_cast(p: str, s: str, place: Path, types: tuple[DataType, DataType]) -> str:
-        results = _casts(p, types[1], earlier.get(folded(place), ()))
+        results = _casts(p, types, earlier.get(folded(place), ()))
         found = " or ".join(f"({_equal(result, s, types[1])})" for result in results)
         # A write fails at a value that is too large. A null is from before the column was filled.
         return f"({p} is null or {s} is not null) and ({found})"
@@ -80,7 +80,7 @@ def unchanged_sql(
         kept = stored.get(folded(place), spark.NullType())
         if isinstance(kept, spark.NullType):
             return "true"
-        results = _casts(p, kept, earlier.get(folded(place), ()))
+        results = _casts(p, (types[0], kept), earlier.get(folded(place), ()))
         return " and ".join(
             f"({result} is null or {_same(p, result, (types[0], kept))})" for result in results
         )
@@ -226,9 +226,12 @@ def _plain(value: str, data_type: DataType) -> str:
     return f"cast({value} as string)" if kind == "string" else value
 
 
-def _casts(value: str, column: DataType, earlier: Sequence[DataType]) -> list[str]:
+def _casts(value: str, types: tuple[DataType, DataType], earlier: Sequence[DataType]) -> list[str]:
     """Render what a column can store of a value: by its type, or by one that it had before."""
-    return [_cast(value, column), *(_cast(_cast(value, before), column) for before in earlier)]
+    source, column = types
+    # Data that was overwritten with another schema can have had any type.
+    convertible = (t for t in earlier if is_comparable(source, t) and is_comparable(t, column))
+    return [_cast(value, column), *(_cast(_cast(value, t), column) for t in convertible)]
 
 
 def _cast(value: str, data_type: DataType) -> str:

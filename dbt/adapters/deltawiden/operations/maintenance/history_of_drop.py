@@ -15,6 +15,11 @@ EXPIRING = ("delta.logRetentionDuration", "interval 30 days")
 
 _CLEANUP = "delta.enableExpiredLogCleanup"
 
+_LOSSY_WRITES = (
+    "; audit_lossy_writes and restore_values find values that a cast changed before a widening "
+    "only as long as a version with the type changes is left"
+)
+
 # Whether DROP FEATURE protects the history, which leaves the feature checkpointProtection.
 _PROTECT_SETTING = "spark.databricks.delta.tableFeatures.fastDropFeature.enabled"
 
@@ -40,11 +45,12 @@ class History(Enum):
 
     def text(self, state: FeatureState) -> str:
         """Return what happens to the history of a table, as text for people."""
-        if self is not History.TRUNCATED:
-            return "every version stays"
-        setting, default = TRUNCATING
-        kept = state.snapshot.properties.get(setting, default).lower().removeprefix("interval ")
-        return f"versions older than {kept} are deleted"
+        text = "every version stays"
+        if self is History.TRUNCATED:
+            setting, default = TRUNCATING
+            kept = state.snapshot.properties.get(setting, default).lower().removeprefix("interval ")
+            text = f"versions older than {kept} are deleted"
+        return text + (_LOSSY_WRITES if state.changes else "")
 
 
 def history_of_drop(table: MaintainedTable, state: FeatureState, truncate_history: bool) -> History:
