@@ -19,9 +19,9 @@ from dbt_common.utils import executor
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.change_history import read_dated_changes
+from dbt.adapters.deltawiden.delta.delta_table import DeltaTable
 from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.delta.table_snapshot import DeltaTable
 from dbt.adapters.deltawiden.log import logger
 
 _TYPE_CHANGES = "When the types were changed, and by which model or operation"

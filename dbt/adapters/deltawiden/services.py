@@ -65,7 +65,7 @@ class AdapterServices(Services):
         self, model: Mapping[str, Any], query: str, run: Callable[..., Any], *given: Any
     ) -> None:
         """Run a macro that drops a table, when its new rows are computed: ``rows_computed``."""
-        with rows_computed(self._backend, temporary_view(model, WRITE), query) as rows:
+        with rows_computed(self.backend, temporary_view(model, WRITE), query) as rows:
             run(rows, *given)
 
     def start_node(self, config: Any, macros: NodeMacros) -> ExitStack:

@@ -5,11 +5,8 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.deltawiden.delta.table_snapshot import (
-    REDACTED,
-    TableSnapshot,
-    may_have_computed_columns,
-)
+from dbt.adapters.deltawiden.delta.protocol import may_have_computed_columns
+from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import CHAR_VARCHAR_KEY
 from tests.unit.delta.answers import COMMITS, Rows, answering, column, commit, schema_string
 from tests.unit.schemas import DELTA_4_4, table_snapshot

@@ -1,6 +1,6 @@
 """Names from Delta's protocol: table features and table properties."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from enum import Enum
 
 
@@ -42,3 +42,17 @@ CHECKPOINT_PROTECTION_FEATURE = "checkpointProtection"
 def is_true(properties: Mapping[str, str], name: str) -> bool:
     """Return whether a boolean table property is true in properties as Delta shows them."""
     return properties.get(name, "").lower() == "true"
+
+
+_COMPUTED_COLUMN_FEATURES = frozenset(
+    {"generatedColumns", "identityColumns", "allowColumnDefaults"}
+)
+# Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
+# columns without naming the feature.
+_LEGACY_WRITERS = ("4", "5", "6")
+
+
+def may_have_computed_columns(features: Set[str], properties: Mapping[str, str]) -> bool:
+    """Return whether a table can have columns that Delta computes if a write leaves them out."""
+    writer = properties.get("delta.minWriterVersion")
+    return writer in _LEGACY_WRITERS or bool(features & _COMPUTED_COLUMN_FEATURES)

@@ -1,10 +1,10 @@
 """Read the properties, features and column metadata of a table."""
 
 import json
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructType
@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.delta.protocol import (
     WRITER_COMPATIBILITY,
     Compatibility,
     is_true,
+    may_have_computed_columns,
 )
 from dbt.adapters.deltawiden.delta.transaction_log import (
     FetchRows,
@@ -56,19 +57,6 @@ _ICEBERG_FEATURES = frozenset(
         *(feature for _, feature in WRITER_COMPATIBILITY.values()),
     }
 )
-
-
-class DeltaTable(NamedTuple):
-    """What the log of a Delta table says of it.
-
-    Attributes:
-        comment: the comment on the table.
-        properties: the table properties, and the table features as properties.
-    """
-
-    schema: StructType
-    comment: str | None
-    properties: Mapping[str, str]
 
 
 class TableSnapshot:
@@ -397,20 +385,6 @@ class TableSnapshot:
             for version, (name, feature) in WRITER_COMPATIBILITY.items()
             if self.has(name) or feature in self.features
         ]
-
-
-_COMPUTED_COLUMN_FEATURES = frozenset(
-    {"generatedColumns", "identityColumns", "allowColumnDefaults"}
-)
-# Delta's protocol, "Valid Feature Names in Table Features": the writer versions that have generated
-# columns without naming the feature.
-_LEGACY_WRITERS = ("4", "5", "6")
-
-
-def may_have_computed_columns(features: Set[str], properties: Mapping[str, str]) -> bool:
-    """Return whether a table can have columns that Delta computes if a write leaves them out."""
-    writer = properties.get("delta.minWriterVersion")
-    return writer in _LEGACY_WRITERS or bool(features & _COMPUTED_COLUMN_FEATURES)
 
 
 def _names(detail: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -27,10 +27,10 @@ from dbt.adapters.deltawiden.delta.backends.jvm_catalog import (
 )
 from dbt.adapters.deltawiden.delta.backends.jvm_files import FilesByJvm
 from dbt.adapters.deltawiden.delta.data_files import DataFiles
+from dbt.adapters.deltawiden.delta.delta_table import DeltaTable
 from dbt.adapters.deltawiden.delta.partition_columns import partition_columns
 from dbt.adapters.deltawiden.delta.protocol import ROW_TRACKING
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
-from dbt.adapters.deltawiden.delta.table_snapshot import DeltaTable
 from dbt.adapters.deltawiden.spark.embedded_metastore import allow_long_views, is_long
 from dbt.adapters.deltawiden.spark.scala import analysed_plan
 from dbt.adapters.deltawiden.spark.session_connection import (

@@ -13,9 +13,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from dbt.adapters.deltawiden.delta.delta_table import DeltaTable
 from dbt.adapters.deltawiden.delta.partition_columns import with_partition_columns
 from dbt.adapters.deltawiden.delta.protocol import FEATURE_PREFIX, SUPPORTED
-from dbt.adapters.deltawiden.delta.table_snapshot import DeltaTable
 from dbt.adapters.deltawiden.spark import scala
 from dbt.adapters.deltawiden.spark.embedded import SPARK_ERRORS
 from dbt.adapters.deltawiden.spark.session_connection import as_active

@@ -21,10 +21,11 @@ from dbt.adapters.deltawiden.delta.backends.explain import (
     whole_text,
 )
 from dbt.adapters.deltawiden.delta.data_files import DataFiles, FilesBySql, metadata_name
+from dbt.adapters.deltawiden.delta.delta_table import DeltaTable
 from dbt.adapters.deltawiden.delta.engine import Engine, read_engine, read_spark_version
 from dbt.adapters.deltawiden.delta.partition_columns import can_lose_values, with_partition_columns
 from dbt.adapters.deltawiden.delta.relations import provider, relation_sql
-from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, DeltaTable, TableSnapshot
+from dbt.adapters.deltawiden.delta.table_snapshot import REDACTED, TableSnapshot
 from dbt.adapters.deltawiden.delta.transaction_log import newest_schema
 from dbt.adapters.deltawiden.sql.describe_parser import (
     CHAR_VARCHAR_KEY,
