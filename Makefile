@@ -206,8 +206,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 33836
-SQL_LINES := 1082
+PYTHON_LINES := 33844
+SQL_LINES := 1074
 MODULE_LINES := 400
 
 .PHONY: weight
