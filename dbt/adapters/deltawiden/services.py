@@ -21,10 +21,10 @@ from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.spark.temporary_views import WRITE, temporary_view
 from dbt.adapters.deltawiden.sql.listagg import ordered_listagg
 from dbt.adapters.deltawiden.table_folders import TableFolders
-from dbt.adapters.deltawiden.writes.after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.comments import Comments
 from dbt.adapters.deltawiden.writes.computed_rows import rows_computed
 from dbt.adapters.deltawiden.writes.node_settings import overwrite_all, with_node_settings
+from dbt.adapters.deltawiden.writes.optimize_after_run import optimize_after_run
 from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.contract_checks import added_checks, contract_columns

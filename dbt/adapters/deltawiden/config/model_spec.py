@@ -23,7 +23,7 @@ from dbt.adapters.deltawiden.config.strategies import (
     is_own_strategy,
     strategy_of,
 )
-from dbt.adapters.deltawiden.config.table_properties import configured_properties
+from dbt.adapters.deltawiden.config.tblproperties import configured_properties
 from dbt.adapters.deltawiden.config.validation import read_model_policy
 from dbt.adapters.deltawiden.sql.identifiers import Path, as_list, columns_listed
 

@@ -43,8 +43,8 @@ from dbt.adapters.deltawiden.operations.forecast.downstream import Forecast
 from dbt.adapters.deltawiden.operations.forecast.future_types import FutureTypes
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner, TakenOver
-from dbt.adapters.deltawiden.operations.forecast.plan import plan
 from dbt.adapters.deltawiden.operations.forecast.results import PlanResults
+from dbt.adapters.deltawiden.operations.forecast.run_plan import plan
 from dbt.adapters.deltawiden.operations.maintenance.analyze import analyze_table
 from dbt.adapters.deltawiden.operations.maintenance.drop_type_widening import drop_from_table
 from dbt.adapters.deltawiden.operations.maintenance.enable_type_widening import (

@@ -5,7 +5,7 @@ from typing import Any
 
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.config.strategies import INSERT_OVERWRITE, MICROBATCH
-from dbt.adapters.deltawiden.config.table_properties import COMMENT, changed_properties
+from dbt.adapters.deltawiden.config.tblproperties import COMMENT, changed_properties
 from dbt.adapters.deltawiden.delta.float_statistics import STATISTICS_COLUMNS, statistics_names
 from dbt.adapters.deltawiden.delta.protocol import (
     APPEND_ONLY,

@@ -17,7 +17,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, read
 from dbt.adapters.deltawiden.sql.types import walk
 from dbt.adapters.deltawiden.warnings import warn_once
 from dbt.adapters.deltawiden.widening.plan import Plan
-from dbt.adapters.deltawiden.writes.after_run import text_after_write
+from dbt.adapters.deltawiden.writes.optimize_after_run import text_after_write
 
 _COMMENTED_FORMATS = ("delta", "hudi", "iceberg")
 

@@ -14,8 +14,8 @@ from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.widening.report import backfill_command
 from dbt.adapters.deltawiden.widening.request import NoSuchLeaf, find_leaf
 from dbt.adapters.deltawiden.widening.steps import Step
-from dbt.adapters.deltawiden.writes.after_run import ROWS_WRITTEN
 from dbt.adapters.deltawiden.writes.attempts import SchemaChangeFailed
+from dbt.adapters.deltawiden.writes.optimize_after_run import ROWS_WRITTEN
 
 
 def change_table(backend: SqlBackend, plan: Plan, table: SparkRelation, changed_by: str) -> None:

@@ -37,8 +37,8 @@ from dbt.adapters.deltawiden.operations.forecast.model import (
 )
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
-from dbt.adapters.deltawiden.operations.forecast.readers import reader_effects
-from dbt.adapters.deltawiden.operations.forecast.stale_views import (
+from dbt.adapters.deltawiden.operations.forecast.reached_nodes import reader_effects
+from dbt.adapters.deltawiden.operations.forecast.view_forecast import (
     ChangedTable,
     StaleForecast,
     stop_of_reader,

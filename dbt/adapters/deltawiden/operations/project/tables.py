@@ -17,7 +17,7 @@ from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
 from dbt.adapters.deltawiden.operations.forecast.downstream import QUERY_NOT_KNOWN
 from dbt.adapters.deltawiden.operations.forecast.model import LOSSY
 from dbt.adapters.deltawiden.operations.forecast.node_planner import NodePlanner
-from dbt.adapters.deltawiden.operations.forecast.plan import plan
+from dbt.adapters.deltawiden.operations.forecast.run_plan import plan
 from dbt.adapters.deltawiden.operations.project.files import ProjectFiles
 from dbt.adapters.deltawiden.operations.project.finding import NOWHERE, Finding, Severity
 from dbt.adapters.deltawiden.operations.selection import Node, Selection, full_name

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dbt.adapters.deltawiden.operations.forecast.node_graph import NodeGraph
-from dbt.adapters.deltawiden.operations.forecast.readers import reader_effects
+from dbt.adapters.deltawiden.operations.forecast.reached_nodes import reader_effects
 from tests.unit.schemas import schema
 
 NARROW = schema({"day": "date", "amount": "decimal(10,2)"})

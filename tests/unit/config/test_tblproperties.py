@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.deltawiden.config.table_properties import (
+from dbt.adapters.deltawiden.config.tblproperties import (
     changed_properties,
     configured_properties,
 )
