@@ -10,6 +10,7 @@ from dbt.adapters.spark.connections import PyhiveConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.connections import (
+    _CHANGES_SESSION,
     DeltaWidenConnectionManager,
     _copies,
     _repeat,
@@ -69,6 +70,23 @@ def test_no_other_connection_gets_the_session_of_spark_connect_which_ends_with_i
     _use_copy(Connection("deltawiden", "a node", credentials, state="open", handle=handle))
     assert handle.session is session
     assert not _copies
+
+
+@pytest.mark.parametrize(
+    ("sql", "changes"),
+    [
+        ("set `spark.x`", False),
+        ("/* dbt */ set `spark.x`\n/* dbt */", False),
+        ("set `spark.x`=`1`", True),
+        ("set spark.x = 1", True),
+        ("SET TIME ZONE 'UTC'", True),
+        ("use s", True),
+        ("create temporary view v as select 1", True),
+        ("create or replace temporary view `m__dbt_tmp` as select 1", False),
+    ],
+)
+def test_a_session_is_copied_for_what_changes_it(sql: str, changes: bool):
+    assert bool(_CHANGES_SESSION.match(sql)) is changes
 
 
 @pytest.mark.parametrize(

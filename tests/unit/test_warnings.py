@@ -12,16 +12,16 @@ from dbt.adapters.deltawiden.warnings import warn_once
 
 
 @pytest.fixture
-def fired() -> Iterator[list[str]]:
+def fired(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Yield the texts of dbt's events, under `--warn-error` for each warning."""
     manager = get_event_manager()
-    before = manager.warn_error, manager.require_warn_or_error_handling
     texts: list[str] = []
-    manager.warn_error, manager.require_warn_or_error_handling = True, True
+    # A later command sets this one again. An attribute of the manager would hide it.
+    monkeypatch.setattr("dbt_common.events.functions.WARN_ERROR", True)
+    monkeypatch.setattr(manager, "require_warn_or_error_handling", True)
     manager.add_callback(lambda event: texts.append(event.info.msg))
     yield texts
     manager.callbacks.pop()
-    manager.warn_error, manager.require_warn_or_error_handling = before
 
 
 def test_one_of_before_a_write_is_an_error_each_time(fired: list[str]):

@@ -74,9 +74,11 @@ _VIEW = re.compile(
 )
 _repeated: list[str] = []
 
-# What a hook or a macro can change of its session. The adapter's own views have names of their own.
+# What a hook or a macro can change of its session. The adapter's own views have names of their own,
+# and its SET of a quoted name alone reads a setting.
 _CHANGES_SESSION = re.compile(
-    rf"{GAP}*(?:{_CREATES_TEMPORARY}(?!\s+view\s+\S*__dbt_)|(?:reset|use|set|declare)\b)",
+    rf"{GAP}*(?:{_CREATES_TEMPORARY}(?!\s+view\s+\S*__dbt_)"
+    r"|(?:reset|use|declare|set(?!\s+`[^`]+`\s*(?:/\*|$)))\b)",
     re.IGNORECASE | re.DOTALL,
 )
 # By the name of a connection. Each batch of a node opens one, and dbt runs the hooks before the
