@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import date
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
@@ -74,6 +75,19 @@ COMMANDS = {
     "restore": Command("restore_values", {"columns": ["n"]}, {"n": "10,4"}),
 }
 
+UPDATES = {
+    "part": "merge_update_columns=['n']",
+    "others": "skip_matched_step=true, not_matched_by_source_action='update set w = 2'",
+}
+"""Clauses of a MERGE that update rows, and not the input of their generated column."""
+
+SNAPSHOT = """
+{% snapshot versions %}
+{{ config(target_schema=schema, unique_key='id', strategy='check', check_cols=['n']) }}
+select id, cast(9 as decimal(8,2)) as n, at from {{ schema }}.versions where id = 1
+{% endsnapshot %}
+"""
+
 SLOW = COMMANDS.keys() - {"rewrite_by_sql", "defaults", "restore"}
 
 
@@ -82,7 +96,13 @@ class InZone:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"defaults.yml": CONTRACT, **{f"{n}.sql": MODEL for n in (*COMMANDS, "after_run")}}
+        updates = {f"{n}.sql": MODEL.replace(CONFIG, f"{CONFIG}, {c}") for n, c in UPDATES.items()}
+        models = {f"{name}.sql": MODEL for name in (*COMMANDS, "after_run")}
+        return {"defaults.yml": CONTRACT, **models, **updates}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"versions.sql": SNAPSHOT}
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, spark, spark_parameters):
@@ -116,6 +136,26 @@ class InZone:
 
         return create
 
+    @pytest.fixture
+    def update(self, create, spark):
+        """Return a function that runs a model or a snapshot, which updates rows of another zone."""
+
+        def update(name: str) -> tuple[Table, str]:
+            t = create(name)
+            if name in UPDATES:
+                return t, Command("run").run(t)
+            spark.sql(
+                f"alter table {t.name} add columns (dbt_scd_id string, dbt_updated_at timestamp, "
+                "dbt_valid_from timestamp, dbt_valid_to timestamp)"
+            )
+            with settings_of(spark, WRITER):
+                spark.sql(
+                    f"update {t.name} set dbt_scd_id = string(id), dbt_valid_from = at, at = at"
+                )
+            return t, dbt("snapshot").output
+
+        return update
+
 
 class TestInAnotherTimeZone(InZone):
     zone: Mapping[str, str] = {}
@@ -140,6 +180,13 @@ class TestInAnotherTimeZone(InZone):
         assert "then set spark.sql.session.timeZone to that time zone" in output
         # A run of the model has other values for the second row.
         assert (1, date(2024, 1, 2)) in t.rows("id", "day")
+
+    @pytest.mark.parametrize("name", [*UPDATES, "versions"])
+    def test_a_merge_that_does_not_write_the_inputs_is_stopped(self, update, name):
+        t, output = update(name)
+        assert "then set spark.sql.session.timeZone to that time zone" in output
+        assert set(t.rows("id", "day")) == DAYS
+        assert set(t.rows("n", "w")) == {(Decimal("1.24"), 1)}
 
     def test_a_run_that_widens_leaves_the_older_files(self, create):
         t = create("after_run")
@@ -171,3 +218,19 @@ class TestInTheTimeZoneOfTheWriter(InZone):
         assert "rror" not in output
         assert set(t.rows("id", "day")) == DAYS
         assert set(t.rows("id", "twice")) == {(1, 2), (2, 4)}
+
+    def test_a_merge_that_does_not_write_the_inputs_updates_the_rows(self, update):
+        t, _ = update("part")
+        assert set(t.rows("id", "day", "n")) == {(*day, Decimal("1.24")) for day in DAYS}
+        assert "MERGE" in [row.operation for row in t.history]
+
+    def test_the_others_of_a_merge_are_updated(self, update):
+        t, _ = update("others")
+        assert set(t.rows("id", "day", "w")) == {(1, date(2024, 1, 2), 2), (2, date(2024, 1, 2), 1)}
+
+    def test_a_snapshot_ends_a_version(self, update):
+        t, _ = update("versions")
+        assert set(t.rows("id", "day", "dbt_valid_to is null")) == {
+            *((*day, True) for day in DAYS),
+            (1, date(2024, 1, 2), False),
+        }

@@ -1,10 +1,12 @@
 """What the adapter calls after dbt has parsed the project: most of the package's modules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy, deepcopy
 from functools import partial
 from typing import Any
+
+from dbt.adapters.spark.relation import SparkRelation
 
 from dbt.adapters.deltawiden import docs_catalog
 from dbt.adapters.deltawiden.config.materializations import TABLES
@@ -19,6 +21,7 @@ from dbt.adapters.deltawiden.log import shown_for_a_batch
 from dbt.adapters.deltawiden.read_check import reads
 from dbt.adapters.deltawiden.spark.session import check_has_delta
 from dbt.adapters.deltawiden.spark.temporary_views import WRITE, temporary_view
+from dbt.adapters.deltawiden.sql.identifiers import read_name
 from dbt.adapters.deltawiden.sql.listagg import ordered_listagg
 from dbt.adapters.deltawiden.table_folders import TableFolders
 from dbt.adapters.deltawiden.writes.comments import Comments
@@ -29,6 +32,7 @@ from dbt.adapters.deltawiden.writes.seeds import Seeds, quote_seed_column
 from dbt.adapters.deltawiden.writes.services import Services
 from dbt.adapters.deltawiden.writing.contract_checks import added_checks, contract_columns
 from dbt.adapters.deltawiden.writing.merge import merge_update_columns
+from dbt.adapters.deltawiden.writing.rows_kept import generated_without
 from dbt.adapters.deltawiden.writing.snapshot_merge import snapshot_merge_sql
 
 
@@ -41,7 +45,6 @@ class AdapterServices(Services):
     contract_columns = staticmethod(contract_columns)
     added_checks = staticmethod(added_checks)
     ordered_listagg = staticmethod(ordered_listagg)
-    snapshot_merge_sql = staticmethod(snapshot_merge_sql)
 
     def __init__(self, adapter: Any, handle: Callable[[], Any]) -> None:
         credentials = adapter.config.credentials
@@ -60,6 +63,20 @@ class AdapterServices(Services):
         self.catalog_of_relation = partial(docs_catalog.catalog_of_relation, adapter)
         self.columns_for_catalog = partial(docs_catalog.columns_for_catalog, backend)
         self.last_modified = partial(last_modified, backend)
+
+    def snapshot_merge_sql(
+        self,
+        config: Any,
+        own: Mapping[str, str],
+        target: SparkRelation,
+        source: str,
+        inserted: Sequence[str],
+        hard_deletes: str,
+    ) -> str:
+        """Render the MERGE of a snapshot, which keeps generated columns: ``snapshot_merge_sql``."""
+        ends = [read_name(own["dbt_valid_to"])]
+        kept = generated_without(self.backend.snapshot(target), ends)
+        return snapshot_merge_sql(config, own, target, source, inserted, hard_deletes, kept)
 
     def with_rows_computed(
         self, model: Mapping[str, Any], query: str, run: Callable[..., Any], *given: Any

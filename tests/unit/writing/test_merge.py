@@ -77,3 +77,9 @@ def test_without_a_key_no_row_matches():
 def test_a_macro_can_compare_the_keys():
     found = merge_conditions(["id"], [], CLAUSES, lambda *names: " <=> ".join(names))
     assert found == ["s.id <=> t.id"]
+
+
+def test_generated_columns_that_an_update_does_not_compute_are_set_to_themselves():
+    merged = merge_sql("t", "v", ON, CLAUSES, COLUMNS, ["`n`"], ["the day"]).splitlines()
+    assert merged[3] == "when matched then update set `n` = s.`n`, `the day` = t.`the day`"
+    assert "the day" not in merged[4]

@@ -52,3 +52,10 @@ def test_a_row_without_a_key_matches_only_if_its_values_are_the_same(checked: An
 def test_a_current_row_can_have_a_value_for_the_end():
     current = "DBT_INTERNAL_DEST.dbt_valid_to is null or DBT_INTERNAL_DEST.dbt_valid_to = date('x')"
     assert f"and ({current}) then update" in merge(dbt_valid_to_current="date('x')")
+
+
+def test_an_ended_version_keeps_its_generated_columns():
+    config = {"unique_key": "id", "strategy": "timestamp", "updated_at": "at"}
+    merged = snapshot_merge_sql(config, OWN, "s.t", "rows", INSERTED, "ignore", ["the day"])
+    end = "dbt_valid_to = DBT_INTERNAL_SOURCE.dbt_valid_to"
+    assert f"update set {end}, `the day` = DBT_INTERNAL_DEST.`the day`\n" in merged

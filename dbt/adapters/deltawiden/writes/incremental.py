@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
@@ -34,7 +34,7 @@ from dbt.adapters.deltawiden.writes.batches import batch_of_model, refuse_shared
 from dbt.adapters.deltawiden.writes.comments import warn_of_missing_in_plan
 from dbt.adapters.deltawiden.writes.computed_rows import rows_computed
 from dbt.adapters.deltawiden.writes.duplicate_keys import duplicate_keys_named
-from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses
+from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, kept_columns
 from dbt.adapters.deltawiden.writes.model_query import full_query_of_run
 from dbt.adapters.deltawiden.writes.model_views import ModelViews, readers_texts
 from dbt.adapters.deltawiden.writes.model_write import ModelWrite
@@ -174,7 +174,10 @@ class TableWrites:
         clauses = checked_clauses(self._backend, spec, target)
         keys = filter(None, as_list(unique_key))
         conditions = merge_conditions(keys, predicates or (), clauses, _match_keys(context, spec))
-        return merge_sql(target.render(), str(source), conditions, clauses, columns, updated)
+        kept: Iterable[str] = ()
+        if columns is not None or updated is not None:
+            kept = kept_columns(self._backend.snapshot(target), columns or (), updated)
+        return merge_sql(target.render(), str(source), conditions, clauses, columns, updated, kept)
 
     def _write(
         self,

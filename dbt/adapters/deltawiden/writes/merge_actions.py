@@ -1,5 +1,6 @@
 """Check the columns and values that the configuration of a model writes in its MERGE."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +12,14 @@ from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.model_spec import ModelSpec
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_path, relation_sql
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types
 from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.columns import Write, assigned_sql
 from dbt.adapters.deltawiden.writing.merge import merge_update_columns
+from dbt.adapters.deltawiden.writing.rows_kept import generated_without
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 
@@ -89,6 +92,19 @@ def updated_columns(spec: ModelSpec, write: Write) -> list[str] | None:
     others = (*write.unused, *write.computed)
     included, excluded = spec.merge_update_columns, spec.merge_exclude_columns
     return merge_update_columns(included, excluded, write.columns, others)
+
+
+def kept_columns(
+    snapshot: TableSnapshot, columns: Iterable[Any], updated: Iterable[str] | None
+) -> tuple[str, ...]:
+    """Name the generated columns that an update gives no new value.
+
+    Args:
+        columns, updated: as for ``merge_sql``.
+    """
+    if updated is None:
+        updated = [column.quoted for column in columns if column.in_source]
+    return tuple(generated_without(snapshot, map(read_name, updated)))
 
 
 def checked_clauses(

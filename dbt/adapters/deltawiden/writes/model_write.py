@@ -176,6 +176,7 @@ class ModelWrite:
             clauses,
             write.merged_columns,
             self._updated,
+            write.kept,
         )
 
     @property

@@ -40,7 +40,11 @@ from dbt.adapters.deltawiden.widening.self_reference import (
 from dbt.adapters.deltawiden.widening.steps import ClusterBy, ClusterByHand, Stage
 from dbt.adapters.deltawiden.widening.table_properties import plan_properties, refused_properties
 from dbt.adapters.deltawiden.writes.backfill import Backfill
-from dbt.adapters.deltawiden.writes.merge_actions import checked_clauses, updated_columns
+from dbt.adapters.deltawiden.writes.merge_actions import (
+    checked_clauses,
+    kept_columns,
+    updated_columns,
+)
 from dbt.adapters.deltawiden.writes.model_query import FullQuery
 from dbt.adapters.deltawiden.writes.refused import SchemaChangeRefused, require_not_refused
 from dbt.adapters.deltawiden.writes.table_checks import (
@@ -120,6 +124,8 @@ class WritePlanner:
         plan = _refused(renames.added_to(plan), spec, snapshot)
         plan = plan.refusing(refused_new_keys(spec, plan, self._backend))
         plan = replace(require_not_refused(plan), warnings=warnings)
+        if spec.strategy == MERGE and not spec.is_written_by_project:
+            plan = _keeping_generated(plan, spec, snapshot)
         if spec.is_empty:
             plan = plan.without_drops()
         if spec.checks_values and (copies_rows(spec, stored) or plan.copies_rows):
@@ -243,6 +249,18 @@ def _clustered(plan: Plan, snapshot: TableSnapshot, spec: ModelSpec, keys: froze
     columns = snapshot.clustering_columns if spec.clustering is None else spec.clustering
     step = ClusterByHand if spec.clustering is None else ClusterBy
     return plan.adding(step(plan.table, columns, Stage.CLUSTERING_AGAIN)) if columns else plan
+
+
+def _keeping_generated(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> Plan:
+    """Let the MERGE keep the generated columns of rows that it updates without their inputs."""
+    write = plan.write
+    updated = updated_columns(spec, write)
+    if updated is None and not write.computed:
+        return plan  # It sets all columns.
+    # A column that the plan drops is not there any more at the write.
+    there = {*(column.name for column in write.columns), *write.computed}
+    kept = (name for name in kept_columns(snapshot, write.columns, updated) if name in there)
+    return replace(plan, write=replace(write, kept=tuple(kept)))
 
 
 def _refused(plan: Plan, spec: ModelSpec, snapshot: TableSnapshot) -> Plan:

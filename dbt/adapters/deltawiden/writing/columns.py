@@ -157,11 +157,13 @@ class Write:
         columns: the table's columns that are written, in the table's order.
         unused: the columns of the model's output that the table does not have.
         computed: the columns of the table whose values Delta computes.
+        kept: the generated columns that the update of a MERGE sets to themselves.
     """
 
     columns: tuple[WrittenColumn, ...] = ()
     unused: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
     @property
     def can_merge_all(self) -> bool:

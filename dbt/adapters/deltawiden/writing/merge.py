@@ -7,7 +7,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.strategies import BOTH_COLUMNS
-from dbt.adapters.deltawiden.sql.identifiers import quote_once, read_name
+from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once, read_name
 
 
 def equal_keys(in_source: str, in_target: str) -> str:
@@ -47,6 +47,7 @@ def merge_sql(
     clauses: MergeClauses,
     columns: Sequence[Any] | None,
     updated: Sequence[str] | None,
+    kept: Iterable[str] = (),
 ) -> str:
     """Render dbt-spark's MERGE with quoted names, and with the clauses of dbt-databricks.
 
@@ -57,6 +58,7 @@ def merge_sql(
             in an updated row, and is null in an inserted row.
         updated: the quoted columns to update, or None for all that the source has. Without any,
             a row that matches is left as it is.
+        kept: the columns that an update sets to themselves.
 
     Source:
         https://docs.delta.io/latest/delta-update.html#upsert-into-a-table-using-merge
@@ -66,17 +68,21 @@ def merge_sql(
             f"merge into {target} as {clauses.target_alias}",
             f"using {source} as {clauses.source_alias}",
             f"on {' and '.join(conditions)}",
-            *_when(clauses, columns, updated),
+            *_when(clauses, columns, updated, kept),
         ]
     )
 
 
 def _when(
-    clauses: MergeClauses, columns: Sequence[Any] | None, updated: Sequence[str] | None
+    clauses: MergeClauses,
+    columns: Sequence[Any] | None,
+    updated: Sequence[str] | None,
+    kept: Iterable[str],
 ) -> Iterator[str]:
     if not clauses.skip_matched_step and updated != []:
         values = _updated_sql(columns, updated, clauses.source_alias)
-        yield f"when matched{_and(clauses.matched_condition)} then update set {values}"
+        assigned = ", ".join([values, *kept_sql(kept, clauses.target_alias)])
+        yield f"when matched{_and(clauses.matched_condition)} then update set {assigned}"
     if not clauses.skip_not_matched_step:
         values = "*" if columns is None else inserted_sql(columns, clauses.source_alias)
         yield f"when not matched{_and(clauses.not_matched_condition)} then insert {values}"
@@ -97,6 +103,15 @@ def _updated_sql(columns: Sequence[Any] | None, updated: Sequence[str] | None, s
     names = values if updated is None else updated
     # A name that is not a column's is the path of a field in a struct.
     return ", ".join(f"{name} = {values.get(name, f'{source}.{name}')}" for name in names)
+
+
+def kept_sql(kept: Iterable[str], target: str) -> list[str]:
+    """Render assignments of columns to themselves.
+
+    Delta computes a generated column again that an update does not set. In another time zone, for
+    example, it can have another value.
+    """
+    return [f"{quote(name)} = {target}.{quote(name)}" for name in kept]
 
 
 def inserted_sql(columns: Sequence[Any], source: str) -> str:

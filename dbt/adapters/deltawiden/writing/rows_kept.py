@@ -1,13 +1,17 @@
 """Check that the rows which a statement writes again keep their values."""
 
+from collections.abc import Iterable
+
 from dbt.adapters.spark.relation import SparkRelation
 from dbt_common.exceptions import CompilationError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
-from dbt.adapters.deltawiden.sql.identifiers import quote
+from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.literals import literal
+from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.writing.partition_values import IN_PROFILE, require_moments_kept
 
 
@@ -62,3 +66,18 @@ def require_generated_kept(backend: SqlBackend, table: SparkRelation) -> None:
             "with several time zones wrote them, first give all rows the values of one: "
             f"update {name} set {computed}"
         )
+
+
+def generated_without(snapshot: TableSnapshot, assigned: Iterable[Path]) -> list[str]:
+    """Name the generated columns that an UPDATE of these columns and fields gives no new value.
+
+    Delta would compute them again.
+    """
+    kept = snapshot.comparable_expressions
+    for path in assigned:
+        kept = {
+            name: text
+            for name, text in kept.items()
+            if name.lower() != path[0].lower() and not uses(text, path, snapshot.schema)
+        }
+    return list(kept)

@@ -1,10 +1,11 @@
 """Render the MERGE of a snapshot."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS, TARGET_ALIAS
 from dbt.adapters.deltawiden.sql.identifiers import as_list, unquoted
+from dbt.adapters.deltawiden.writing.merge import kept_sql
 
 # As JSON, maps can be compared.
 _AS_JSON = (
@@ -20,6 +21,7 @@ def snapshot_merge_sql(
     source: str,
     inserted: Sequence[str],
     hard_deletes: str,
+    kept: Iterable[str] = (),
 ) -> str:
     """Render the MERGE of the staged rows of a snapshot into its table.
 
@@ -27,6 +29,7 @@ def snapshot_merge_sql(
         config: the configuration of the snapshot.
         own: the names of the columns that dbt adds, by the names of dbt.
         inserted: the quoted columns of a new row.
+        kept: as for ``merge_sql``.
     """
     valid_to, scd_id = f"{TARGET_ALIAS}.{own['dbt_valid_to']}", own["dbt_scd_id"]
     changed = f"{SOURCE_ALIAS}.dbt_change_type in ('update', 'delete')"
@@ -36,6 +39,8 @@ def snapshot_merge_sql(
     current = config.get("dbt_valid_to_current")
     is_current = f"{valid_to} is null" + (f" or {valid_to} = {current}" if current else "")
     values = ", ".join(f"{SOURCE_ALIAS}.{column}" for column in inserted)
+    end = f"{own['dbt_valid_to']} = {SOURCE_ALIAS}.{own['dbt_valid_to']}"
+    updated = ", ".join([end, *kept_sql(kept, TARGET_ALIAS)])
     return f"""
   merge into {target} as {TARGET_ALIAS}
       using {source} as {SOURCE_ALIAS}
@@ -44,7 +49,7 @@ def snapshot_merge_sql(
 
       when matched and {changed}
         and ({is_current})
-        then update set {own["dbt_valid_to"]} = {SOURCE_ALIAS}.{own["dbt_valid_to"]}
+        then update set {updated}
 
       when not matched and {SOURCE_ALIAS}.dbt_change_type = 'insert'
         then insert ({", ".join(inserted)}) values ({values})

@@ -32,7 +32,6 @@ from dbt.adapters.deltawiden.operations.selection import Names, Node, Selection
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import as_list, folded, path_text, read_name
 from dbt.adapters.deltawiden.sql.queries import GAP
-from dbt.adapters.deltawiden.sql.references import uses
 from dbt.adapters.deltawiden.sql.side_by_side import AmbiguousName
 from dbt.adapters.deltawiden.sql.types import limited, type_text
 from dbt.adapters.deltawiden.widening.matched_rows import NotCompared, key_columns
@@ -136,12 +135,6 @@ class ModelRows:
     def computed(self) -> frozenset[str]:
         """The generated and identity columns, in lower case."""
         return self.snapshot.generated_or_identity_columns
-
-    def generated_without(self, columns: Iterable[str]) -> list[str]:
-        """Return the generated columns whose expressions use none of these columns."""
-        paths, schema = [(column,) for column in columns], self.schema
-        texts = self.snapshot.comparable_expressions.items()
-        return [name for name, text in texts if not any(uses(text, p, schema) for p in paths)]
 
     @cached_property
     def compared(self) -> Compared:

@@ -51,7 +51,7 @@ from dbt.adapters.deltawiden.writes.model_views import ModelViews, types_texts
 from dbt.adapters.deltawiden.writes.older_files import rewrite_older_files
 from dbt.adapters.deltawiden.writes.run_steps import change_table
 from dbt.adapters.deltawiden.writes.table_checks import value_check
-from dbt.adapters.deltawiden.writing.rows_kept import require_rows_kept
+from dbt.adapters.deltawiden.writing.rows_kept import generated_without, require_rows_kept
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
@@ -211,7 +211,7 @@ class Repairer(ABC):
             plan.write.columns,
             conditions,
             plan.types_unchanged_sql() if rows.table.is_delta else "true",
-            rows.generated_without(choice.columns),
+            generated_without(rows.snapshot, ((c,) for c in choice.columns)),
         )
 
     def _merge(self, rows: ModelRows, statement: str) -> int | None:
