@@ -74,8 +74,7 @@ _VIEW = re.compile(
 )
 _repeated: list[str] = []
 
-# What a hook or a macro can change of its session. The adapter's own views have names of their own,
-# and its SET of a quoted name alone reads a setting.
+# What changes a session, except for the adapter's own views. SET with a name alone only reads.
 _CHANGES_SESSION = re.compile(
     rf"{GAP}*(?:{_CREATES_TEMPORARY}(?!\s+view\s+\S*__dbt_)"
     r"|(?:reset|use|declare|set(?!\s+`[^`]+`\s*(?:/\*|$)))\b)",
