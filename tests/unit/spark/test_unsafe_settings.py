@@ -47,8 +47,10 @@ def test_a_setting_of_hadoop_is_refused_under_its_name_in_sparks_configuration()
     for setting in (*REFUSED_SETTINGS, *REFUSED_FOR_FILES):
         for name in setting.other_names:
             value = setting.values[0] if setting.values else "1"
-            with pytest.raises(DbtConfigError, match=f"{re.escape(name)} is {value}: "):
+            with pytest.raises(DbtConfigError, match=f"{re.escape(name)} is {value}: ") as error:
                 refuse_settings({name: value}.get, [setting])
+            # A session of a server passes on only what has Hadoop's own name.
+            assert f'Use {name.removeprefix("spark.hadoop.")}: "{setting.use}"' in error.value.msg
             # A session's own value takes precedence.
             refuse_settings({name: value, setting.name: setting.use}.get, [setting])
 

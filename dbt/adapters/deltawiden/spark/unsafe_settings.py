@@ -26,7 +26,7 @@ class RefusedSetting:
     """A setting and what is wrong with it.
 
     Attributes:
-        values: the values that are refused. Empty if every value is.
+        values: the values that are refused. Empty if every value but ``use`` is.
         use: the value to use. Empty if the setting must not be set.
         other_names: the names under which Spark reads it, if the first one is not set.
     """
@@ -45,12 +45,16 @@ class RefusedSetting:
     def is_refused(self, value: str | None) -> bool:
         """Return whether a value is refused. Spark ignores the blanks around it."""
         given = str(value or "").strip().upper()
-        return bool(given) and (not self.values or given in map(str.upper, self.values))
+        if not self.values:
+            return bool(given) and given != self.use
+        return given in map(str.upper, self.values)
 
     @property
     def remedy(self) -> str:
         """What to do in the profile."""
-        return f'{self.name}: "{self.use}"' if self.use else f"no {self.name}"
+        # On a server, the session's own value of Hadoop's setting counts, under Hadoop's name.
+        name = self.name.removeprefix(_HADOOP) if self.use else self.name
+        return f'{name}: "{self.use}"' if self.use else f"no {name}"
 
 
 def _rebase(name: str, why: str, file_format: str = "parquet") -> RefusedSetting:
@@ -135,7 +139,7 @@ REFUSED_SETTINGS = (
     RefusedSetting(
         _LINE_LENGTH,
         (),
-        "",
+        "2147483647",
         "a run goes on without the longer lines of CSV, JSON and text files",
         (_OLD_LINE_LENGTH, f"{_HADOOP}{_LINE_LENGTH}", f"{_HADOOP}{_OLD_LINE_LENGTH}"),
     ),

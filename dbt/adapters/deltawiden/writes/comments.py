@@ -11,11 +11,12 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql.types import StructField, StructType
 
 from dbt.adapters.deltawiden.config.model import file_format_of
+from dbt.adapters.deltawiden.config.project_macros import is_replaced
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.conflicts import retry_same_commit
 from dbt.adapters.deltawiden.sql.identifiers import Path, folded, path_sql, read_name
 from dbt.adapters.deltawiden.sql.types import walk
-from dbt.adapters.deltawiden.warnings import warn_once
+from dbt.adapters.deltawiden.warnings import warn_as_macro
 from dbt.adapters.deltawiden.widening.plan import Plan
 from dbt.adapters.deltawiden.writes.optimize_after_run import text_after_write
 
@@ -98,7 +99,7 @@ def warn_of_missing_in_query(
         EventCompilationError: ``--warn-error`` makes an error of the warning.
         DbtDatabaseError: the query is not valid.
     """
-    if columns := _commented(context["config"], context["model"]):
+    if columns := _commented_by_run(context):
         warn_of_missing(table, columns, _fields(backend.schema_to_check(query)))
 
 
@@ -108,7 +109,7 @@ def warn_of_missing_in_plan(context: Mapping[str, Any], plan: Plan, table: Spark
     Raises:
         EventCompilationError: ``--warn-error`` makes an error of the warning.
     """
-    columns = _commented(context["config"], context["model"])
+    columns = _commented_by_run(context)
     if not columns:
         return
     written = [StructField(column.name, column.type) for column in plan.write.columns]
@@ -136,11 +137,18 @@ def warn_of_missing(
     """
     missing = [name for name in columns if _find(name, existing) is None]
     if missing:
-        warn_once(
+        warn_as_macro(
             f"In relation {table.render()}: The following columns are specified in the schema but "
             f"are not present in the database: {', '.join(missing)}",
             is_late=is_late,
         )
+
+
+def _commented_by_run(context: Mapping[str, Any]) -> Columns:
+    """Return the columns that get a comment. A macro of the project can set other ones."""
+    if is_replaced(context, "persist_docs"):
+        return {}
+    return _commented(context["config"], context["model"])
 
 
 def _commented(config: Any, node: Mapping[str, Any]) -> Columns:

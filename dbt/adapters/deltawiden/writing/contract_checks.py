@@ -22,7 +22,7 @@ from dbt.adapters.deltawiden.sql.identifiers import (
     unquoted,
 )
 from dbt.adapters.deltawiden.sql.literals import literal
-from dbt.adapters.deltawiden.warnings import warn_once
+from dbt.adapters.deltawiden.warnings import warn_as_macro
 
 _MACROS = (
     "persist_constraints",
@@ -95,7 +95,7 @@ def check_constraints(context: Mapping[str, Any]) -> None:
         kind = constraint["type"]
         is_known = kind in ("check", "not_null") or is_declaration(constraint)
         if not is_known and constraint.get("warn_unsupported", True):
-            warn_once(
+            warn_as_macro(
                 f"{model['unique_id']}: Delta has no {kind} constraint: the one of {of} is not "
                 "enforced. Test it with a data test; `warn_unsupported: false` in the constraint "
                 "ends this warning."
