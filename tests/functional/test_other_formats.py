@@ -300,6 +300,42 @@ class TestAWriteThatStops:
         assert not [each.name() for each in stored if "__dbt" in each.name()]
 
 
+HOOKED = """
+{{ config(materialized='incremental', file_format='parquet', on_schema_change='ignore',
+  incremental_strategy=var('strategy'), post_hook=var('hook')) }}
+select 7.0D as v
+"""
+SETS = OWN.replace("insert", "{% do run_query('set spark.of.strategy = 1') %} insert")
+
+
+class TestAWriteOfComputedRows:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"hooked.sql": HOOKED}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"own.sql": SETS}
+
+    @pytest.mark.parametrize("strategy", ["insert_overwrite", "own"])
+    def test_is_seen_by_the_hooks_of_its_node(self, project, table, spark, strategy):
+        for name in ("hooked", "audit"):
+            spark.sql(f"drop table if exists {table(name).name}")
+            spark.sql(f"create table {table(name).name} using parquet as select 1 as v")
+        hook = f"insert into {table('audit').name} select v from {table('hooked').name}"
+        run = dbt("run", strategy=strategy, hook=hook)
+        assert run.status("hooked") == "success", run.message("hooked")
+        spark.catalog.refreshTable(table("audit").name)
+        assert table("audit").rows() == [(1,), (7,)]
+
+    def test_lets_no_hook_change_the_session_of_others(self, project, table, spark):
+        spark.sql(f"drop table if exists {table('hooked').name}")
+        spark.sql(f"create table {table('hooked').name} using parquet as select 1 as v")
+        run = dbt("run", strategy="own", hook="set spark.of.hook = 1")
+        assert run.status("hooked") == "success", run.message("hooked")
+        assert spark.conf.get("spark.of.hook", None) is None
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("by_sql_alone")
 class TestAWriteThatStopsBySql(TestAWriteThatStops):

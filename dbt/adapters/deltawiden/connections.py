@@ -354,7 +354,7 @@ def _describe_jobs(connection: Connection, name: str | None) -> None:
 def _use_copy(connection: Connection) -> None:
     """Let what a node or a command changes of its session end with it, and no other one see it."""
     handle = connection.handle
-    if isinstance(handle, SessionConnection) and connection.name not in _copies:
+    if isinstance(handle, SessionConnection) and handle.needs_copy(_copies.get(connection.name)):
         handle.use_copy()
         # A session of Spark Connect is no copy, and ends with its connection.
         if handle.session is not handle.shared:

@@ -79,11 +79,16 @@ class AdapterServices(Services):
         return snapshot_merge_sql(config, own, target, source, inserted, hard_deletes, kept)
 
     def with_rows_computed(
-        self, model: Mapping[str, Any], query: str, run: Callable[..., Any], *given: Any
+        self,
+        model: Mapping[str, Any],
+        query: str,
+        table: SparkRelation,
+        run: Callable[..., Any],
+        *given: Any,
     ) -> None:
         """Run a macro that drops a table, when its new rows are computed: ``rows_computed``."""
-        with rows_computed(self.backend, temporary_view(model, WRITE), query) as rows:
-            run(rows, *given)
+        with rows_computed(self.backend, temporary_view(model, WRITE), query, table) as rows:
+            run(rows, *given, table)
 
     def start_node(self, config: Any, macros: NodeMacros) -> ExitStack:
         """Check a node's configuration, and default its file format: ``pre_model_hook``."""

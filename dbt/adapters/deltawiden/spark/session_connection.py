@@ -96,6 +96,16 @@ class SessionConnection(SparkConnectionWrapper):
         self._last_cursor._in_session_zone = self._in_session_zone
         return self._last_cursor
 
+    def needs_copy(self, own: SparkSession | None) -> bool:
+        """Return whether a change of the session would be seen by others.
+
+        Args:
+            own: the copy that this node or command has. A write with another setting can have made
+                it, in a session that ended with the write.
+        """
+        is_public = self.session in (self.shared, self.of_command)
+        return own is None or (is_public and self.session is not own)
+
     def use_copy(self) -> None:
         """Use a copy of the session from now on."""
         self.session = self._copy()

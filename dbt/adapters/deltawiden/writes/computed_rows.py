@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dbt.adapters.base.relation import BaseRelation
+
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote
 from dbt.adapters.deltawiden.sql.queries import in_lines
@@ -13,7 +15,7 @@ _KEEPS_PLAN = "spark.sql.legacy.storeAnalyzedPlanForView"
 
 
 @contextmanager
-def rows_computed(backend: SqlBackend, view: str, query: str) -> Iterator[str]:
+def rows_computed(backend: SqlBackend, view: str, query: str, table: BaseRelation) -> Iterator[str]:
     """Compute the rows of a query, and yield a query for them, until the block ends.
 
     Spark stores them on its disks. If a value is refused, the statement in the block never starts.
@@ -21,6 +23,7 @@ def rows_computed(backend: SqlBackend, view: str, query: str) -> Iterator[str]:
     Args:
         view: the name of a temporary view of the node, of which another one is made.
         query: with an empty one, nothing is computed.
+        table: what the statement in the block writes to.
     """
     if not query:
         yield ""
@@ -28,8 +31,11 @@ def rows_computed(backend: SqlBackend, view: str, query: str) -> Iterator[str]:
     name = quote(f"{view}_computed")
     with backend.with_setting(_KEEPS_PLAN, "true"):
         options = "options ('storageLevel' 'DISK_ONLY')"
-        backend.execute(f"cache table {name} {options} as {in_lines(query)}")
         try:
+            backend.execute(f"cache table {name} {options} as {in_lines(query)}")
             yield f"select * from {name}"
         finally:
+            # Some versions of Spark keep the view, and what it has cached, of a query that fails.
             backend.execute(f"drop view if exists {name}")
+    # A session with the setting has written them. Each session caches the files of such a table.
+    backend.execute(f"refresh table {table.render()}")

@@ -334,7 +334,7 @@ class TableWrites:
 
     def _rows_computed(self, write: ModelWrite) -> AbstractContextManager[str]:
         view = str(write.source.identifier)
-        return rows_computed(self._backend, view, write.rows_to_compute)
+        return rows_computed(self._backend, view, write.rows_to_compute, write.target)
 
     def _without_auto_merge(self, write: ModelWrite) -> AbstractContextManager[None]:
         """Keep Delta from widening the table, if the statement in the block leaves casts to it.

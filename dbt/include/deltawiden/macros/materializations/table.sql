@@ -58,7 +58,7 @@
     {%- set rows = default__get_select_subquery(query) -%}
   {%- endif -%}
   {%- do adapter.services().with_rows_computed(model, rows if 'raise_error(' in rows else '',
-      _deltawiden_drop_and_create, query, existing_relation, target_relation) -%}
+      target_relation, _deltawiden_drop_and_create, query, existing_relation) -%}
 {% endmacro %}
 
 
