@@ -78,6 +78,8 @@ COMMANDS = {
 UPDATES = {
     "part": "merge_update_columns=['n']",
     "others": "skip_matched_step=true, not_matched_by_source_action='update set w = 2'",
+    "all_others": "skip_matched_step=true, not_matched_by_source_action='update set w = 2',"
+    " incremental_predicates=['false']",
 }
 """Clauses of a MERGE that update rows, and not the input of their generated column."""
 

@@ -113,9 +113,12 @@ def warn_of_missing_in_plan(context: Mapping[str, Any], plan: Plan, table: Spark
     if not columns:
         return
     written = [StructField(column.name, column.type) for column in plan.write.columns]
-    existing = {*_fields(StructType(written)), *(folded((name,)) for name in plan.write.computed)}
+    existing = {*_fields(StructType(written))}
     existing -= {folded(dropped.path) for dropped in plan.dropped}
-    warn_of_missing(table, columns, existing)
+    # The plan has no fields of the columns that Delta computes.
+    computed = {name.lower() for name in plan.write.computed}
+    in_model = {n: c for n, c in columns.items() if read_name(n)[0].lower() not in computed}
+    warn_of_missing(table, in_model, existing)
 
 
 def warn_of_missing_in_seed(

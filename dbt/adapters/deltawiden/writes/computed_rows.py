@@ -1,9 +1,10 @@
 """Compute rows before a statement starts that deletes those of the table first."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from dbt.adapters.base.relation import BaseRelation
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.sql.identifiers import quote
@@ -36,6 +37,8 @@ def rows_computed(backend: SqlBackend, view: str, query: str, table: BaseRelatio
             yield f"select * from {name}"
         finally:
             # Some versions of Spark keep the view, and what it has cached, of a query that fails.
-            backend.execute(f"drop view if exists {name}")
+            # If this fails too, the first error says what is wrong.
+            with suppress(DbtRuntimeError):
+                backend.execute(f"drop view if exists {name}")
     # A session with the setting has written them. Each session caches the files of such a table.
     backend.execute(f"refresh table {table.render()}")

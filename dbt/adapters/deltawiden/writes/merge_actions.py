@@ -18,7 +18,7 @@ from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types
 from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.columns import Write, assigned_sql
-from dbt.adapters.deltawiden.writing.merge import merge_update_columns
+from dbt.adapters.deltawiden.writing.merge import kept_sql, merge_update_columns
 from dbt.adapters.deltawiden.writing.rows_kept import generated_without
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
@@ -116,8 +116,9 @@ def checked_clauses(
 ) -> MergeClauses:
     """Return the clauses of a model's MERGE.
 
-    If lossy writes are an error, the statement ends with an error where an ``update set`` would
-    write a value that its column does not store exactly.
+    An ``update set`` keeps the generated columns that it gives no new value. If lossy writes are
+    an error, the statement ends with an error where it would write a value that its column does
+    not store exactly.
 
     Args:
         schema: the table's schema now, if it is known.
@@ -134,8 +135,9 @@ def checked_clauses(
         assignments = read_assignments(clauses.assignments)
     except ValueError as error:
         raise CompilationError(f"{_KEY}: the text after update set {error}") from error
+    kept = _kept_sql(backend.snapshot(table), assignments, clauses.target_alias)
     if not spec.checks_values:
-        return clauses
+        return _setting(clauses, [clauses.assignments, *kept])
     schema = future or schema or backend.table_schema(table)
     pairs = _types(backend, assignments, clauses.target_alias, table, future)
     check = value_check(backend, spec.name, table, schema)
@@ -143,7 +145,16 @@ def checked_clauses(
         _checked(assignment, pair, clauses.target_alias, check)
         for assignment, pair in zip(assignments, pairs, strict=True)
     )
-    return replace(clauses, not_matched_by_source_action=f"update set {', '.join(checked)}")
+    return _setting(clauses, [*checked, *kept])
+
+
+def _kept_sql(snapshot: TableSnapshot, assignments: list[Assignment], alias: str) -> list[str]:
+    paths = [_path(assignment.target, alias) for assignment in assignments]
+    return kept_sql(generated_without(snapshot, paths), alias)
+
+
+def _setting(clauses: MergeClauses, assigned: Iterable[str]) -> MergeClauses:
+    return replace(clauses, not_matched_by_source_action=f"update set {', '.join(assigned)}")
 
 
 def _types(

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 
 from dbt.adapters.spark.relation import SparkRelation
-from dbt_common.exceptions import CompilationError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.sql.types import StructType
 
 from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.relations import relation_sql
 from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
+from dbt.adapters.deltawiden.log import logger
 from dbt.adapters.deltawiden.sql.identifiers import Path, quote
 from dbt.adapters.deltawiden.sql.literals import literal
 from dbt.adapters.deltawiden.sql.references import uses
@@ -71,9 +72,14 @@ def require_generated_kept(backend: SqlBackend, table: SparkRelation) -> None:
 def generated_without(snapshot: TableSnapshot, assigned: Iterable[Path]) -> list[str]:
     """Name the generated columns that an UPDATE of these columns and fields gives no new value.
 
-    Delta would compute them again.
+    Delta would compute them again. It is not known which ones there are if the table's log can't be
+    read, for example because a catalog has its commits.
     """
-    kept = snapshot.comparable_expressions
+    try:
+        kept = snapshot.comparable_expressions
+    except DbtRuntimeError as error:
+        logger.debug(f"{snapshot.name}: its generated columns are not known: {error}")
+        return []
     for path in assigned:
         kept = {
             name: text
