@@ -206,8 +206,8 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 34011
-SQL_LINES := 1074
+PYTHON_LINES := 34016
+SQL_LINES := 1081
 MODULE_LINES := 400
 
 .PHONY: weight

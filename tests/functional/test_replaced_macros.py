@@ -139,6 +139,56 @@ class TestStrategyThatCallsTheMergeOfDbt:
         assert table("again").rows() == UPDATED
 
 
+OUTSIDE = """
+{% macro dbt_spark_validate_get_incremental_strategy(raw_strategy, file_format) %}
+  {{ return('merge' if raw_strategy == 'append' and config.get('unique_key') else raw_strategy) }}
+{% endmacro %}
+{% macro backup(name) %}
+  {% set copy = api.Relation.create(schema=target.schema, identifier=name) %}
+  {% do run_query('drop table if exists ' ~ copy) %}
+  {% do run_query(create_table_as(false, copy, 'select 1 as id')) %}
+{% endmacro %}
+"""
+DROPPED = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='merge',
+  pre_hook="{% if flags.FULL_REFRESH %}drop table if exists {{ this }}{% endif %}") }}
+select 1 as id
+"""
+
+
+class TestMacrosAroundATable:
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"on-run-start": "{{ backup('of_start') }}"}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        keyed = "{{ config(materialized='incremental', unique_key='id') }} select 1 as id"
+        return {"keyed.sql": keyed, "dropped.sql": DROPPED}
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"outside.sql": OUTSIDE}
+
+    def test_another_strategy_of_the_validation_is_an_error(self, project, table, spark):
+        run = dbt("run", "--select", "keyed")
+        message = run.message("keyed")
+        assert "of the project returns merge for the strategy append" in message
+        assert "Configure incremental_strategy: merge for the model" in message
+        assert not spark.catalog.tableExists(table("keyed").name)
+
+    def test_a_table_is_created_outside_of_a_node(self, project, table):
+        dbt("run-operation", "backup", "--args", "{name: of_operation}")
+        for name in ("of_start", "of_operation"):
+            assert table(name).rows() == [(1,)]
+
+    def test_a_hook_can_drop_the_table_that_a_full_refresh_replaces(self, project, table):
+        for options in ((), (), ("--full-refresh",)):
+            run = dbt("run", "--select", "dropped", *options)
+            assert run.status("dropped") == "success", run.message("dropped")
+        assert table("dropped").rows() == [(1,)]
+
+
 OWN_FORMATS = """
 {% macro dbt_spark_validate_get_file_format(file_format) %}{{ return(file_format) }}{% endmacro %}
 {% macro dbt_spark_validate_get_incremental_strategy(strategy, file_format) %}

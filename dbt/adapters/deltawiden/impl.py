@@ -24,7 +24,6 @@ from dbt.adapters.deltawiden.config.model import DeltaWidenConfig, file_format_o
 from dbt.adapters.deltawiden.config.project_macros import NodeMacros
 from dbt.adapters.deltawiden.connections import DeltaWidenConnectionManager
 from dbt.adapters.deltawiden.credentials import ConnectionMethod
-from dbt.adapters.deltawiden.delta.protocol import TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.relation import DeltaWidenRelation
 from dbt.adapters.deltawiden.relation_listing import ListingAdapter
 from dbt.adapters.deltawiden.spark import temporary_views as views
@@ -199,11 +198,6 @@ class DeltaWidenAdapter(ListingAdapter):
     def valid_incremental_strategies(self) -> list[str]:
         """Return the strategies for which dbt calls a macro that the project has for them."""
         return list(self._services.strategies)
-
-    @available
-    def has_type_widening(self, table: SparkRelation) -> bool:
-        """Return whether a table's property enables type widening."""
-        return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
 
     @available.parse(lambda *_, **__: False)
     def has_spark(self, major: int) -> bool:

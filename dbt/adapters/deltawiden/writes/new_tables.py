@@ -25,6 +25,7 @@ from dbt.adapters.deltawiden.delta.backends.sql import SqlBackend
 from dbt.adapters.deltawiden.delta.column_metadata import CURRENT_DEFAULT
 from dbt.adapters.deltawiden.delta.protocol import SUPPORTED, TYPE_WIDENING_PROPERTY
 from dbt.adapters.deltawiden.delta.relations import relation_sql
+from dbt.adapters.deltawiden.spark.errors import NOT_BUILT
 from dbt.adapters.deltawiden.spark.temporary_views import DECLARED, temporary_view
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import columns_named, path_sql, path_text, quote
@@ -224,7 +225,16 @@ class NewTables:
             or TYPE_WIDENING_PROPERTY.lower() in configured
         ):
             return False
-        return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
+        return self.has_type_widening(table)
+
+    def has_type_widening(self, table: SparkRelation) -> bool:
+        """Return whether a table's property enables type widening."""
+        try:
+            return self._backend.snapshot(table).has(TYPE_WIDENING_PROPERTY)
+        except DbtRuntimeError as error:
+            if NOT_BUILT in str(error):
+                return False  # A hook has dropped or renamed it.
+            raise
 
 
 def _properties(declarations: list[Declaration], config: Any) -> dict[str, dict[str, Any]]:

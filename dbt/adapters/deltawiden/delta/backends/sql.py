@@ -353,7 +353,8 @@ class SqlBackend:
         snapshot = self.snapshot(table)
         types = {field.name: field.dataType for field in self.schema(table)}
         partitioned_by = {name: type_sql(types[name]) for name in snapshot.partition_columns}
-        more = metadata_name(types), tuple(snapshot.comparable_expressions)
+        generated = tuple(snapshot.comparable_expressions) if writes_rows else ()
+        more = metadata_name(types), generated
         return FilesBySql(snapshot.name, snapshot.location, self.fetch_rows, partitioned_by, *more)
 
     def widen_floats(self, table_name: str, leaves: Sequence[Path]) -> None:

@@ -4,7 +4,7 @@
 #}
 
 {% macro deltawiden__location_clause() %}
-  {%- set folder = adapter.services().folders.configured_folder(config, this) -%}
+  {%- set folder = adapter.services().folders.configured_folder(config, this) if config.get('location_root') else none -%}
   {%- if folder %}
     location {{ adapter.literal_sql(folder) }}
   {%- endif %}

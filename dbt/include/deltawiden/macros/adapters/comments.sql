@@ -2,7 +2,8 @@
   Descriptions as comments. dbt-spark's macros do not escape a backslash before a quote, and do not quote columns.
 -#}
 {% macro deltawiden__comment_clause() %}
-  {%- set persist_docs = config.get('persist_docs', {}) -%}
+  {#- Outside of a node, it is not a mapping, but undefined. -#}
+  {%- set persist_docs = config.get('persist_docs') or {} -%}
   {%- if persist_docs is not mapping -%}
     {% do exceptions.raise_compiler_error(
       "Invalid value provided for 'persist_docs'. Expected dict but got value: " ~ persist_docs) %}

@@ -13,7 +13,12 @@
   {#- The adapter has checked the strategy. dbt-spark also knows which ones a SQL warehouse can't have. -#}
   {%- set strategy = config.get('incremental_strategy') or 'append' -%}
   {%- if strategy in ['append', 'merge', 'insert_overwrite', 'microbatch'] -%}
-    {%- do dbt_spark_validate_get_incremental_strategy(strategy, file_format) -%}
+    {%- set returned = dbt_spark_validate_get_incremental_strategy(strategy, file_format) | string | trim -%}
+    {%- if returned not in ['', strategy] -%}
+      {% do exceptions.raise_compiler_error('The macro dbt_spark_validate_get_incremental_strategy of the project returns '
+        ~ returned ~ ' for the strategy ' ~ strategy ~ '. dbt-deltawiden checks a model before macros run, so a macro '
+        ~ 'can\'t change its strategy. Nothing was written. Configure incremental_strategy: ' ~ returned ~ ' for the model.') %}
+    {%- endif -%}
   {%- endif -%}
   {%- set grant_config = config.get('grants') -%}
   {%- set existing_relation = load_relation(this) -%}
