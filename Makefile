@@ -206,7 +206,7 @@ bench: $(INSTALLED)  ## This adapter compared with other programs; writes docs/b
 	$(BIN)/python -m benchmarks $(ONLY)
 
 # To grow is a decision: it raises these numbers.
-PYTHON_LINES := 34016
+PYTHON_LINES := 34017
 SQL_LINES := 1081
 MODULE_LINES := 400
 

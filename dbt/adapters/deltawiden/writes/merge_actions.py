@@ -137,7 +137,8 @@ def checked_clauses(
         raise CompilationError(f"{_KEY}: the text after update set {error}") from error
     kept = _kept_sql(backend.snapshot(table), assignments, clauses.target_alias)
     if not spec.checks_values:
-        return _setting(clauses, [clauses.assignments, *kept])
+        # The text can end with a comment.
+        return _setting(clauses, [f"{clauses.assignments}\n", *kept]) if kept else clauses
     schema = future or schema or backend.table_schema(table)
     pairs = _types(backend, assignments, clauses.target_alias, table, future)
     check = value_check(backend, spec.name, table, schema)
