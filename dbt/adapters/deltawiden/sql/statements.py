@@ -29,16 +29,20 @@ def rewrite_rows(table_name: str, column: str, generated: Iterable[str] = ()) ->
     return f"update {table_name} set {', '.join(set_to_themselves(columns))}"
 
 
-def set_to_themselves(columns: Iterable[str]) -> list[str]:
+def set_to_themselves(columns: Iterable[str], alias: str = "") -> list[str]:
     """Render the assignments of an UPDATE or a MERGE that keep columns as they are.
 
     Delta computes a generated column again if the statement does not set it. If it is set, Delta
     compares it with its expression, and stops the statement if they differ.
 
+    Args:
+        alias: the table's name in a MERGE whose source can have these columns, too.
+
     Source:
         Delta's ``UpdateExpressionsSupport`` and ``ColumnWithDefaultExprUtils``
     """
-    return [f"{quote(column)} = {quote(column)}" for column in columns]
+    table = f"{alias}." if alias else ""
+    return [f"{quote(column)} = {table}{quote(column)}" for column in columns]
 
 
 def optimize(table_name: str, zorder: str = "", where: str | None = None) -> str:

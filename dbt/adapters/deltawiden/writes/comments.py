@@ -113,12 +113,15 @@ def warn_of_missing_in_plan(context: Mapping[str, Any], plan: Plan, table: Spark
     if not columns:
         return
     written = [StructField(column.name, column.type) for column in plan.write.columns]
-    existing = {*_fields(StructType(written))}
-    existing -= {folded(dropped.path) for dropped in plan.dropped}
+    existing = {*_fields(StructType(written))} - {folded(each.path) for each in plan.dropped}
     # The plan has no fields of the columns that Delta computes.
     computed = {name.lower() for name in plan.write.computed}
-    in_model = {n: c for n, c in columns.items() if read_name(n)[0].lower() not in computed}
-    warn_of_missing(table, in_model, existing)
+    others = {
+        name: column
+        for name, column in columns.items()
+        if not computed & {name.lower(), read_name(name)[0].lower()}
+    }
+    warn_of_missing(table, others, existing)
 
 
 def warn_of_missing_in_seed(

@@ -16,9 +16,10 @@ from dbt.adapters.deltawiden.delta.table_snapshot import TableSnapshot
 from dbt.adapters.deltawiden.sql.describe_parser import with_char_types
 from dbt.adapters.deltawiden.sql.identifiers import Path, read_name
 from dbt.adapters.deltawiden.sql.queries import analyse_with_types
+from dbt.adapters.deltawiden.sql.statements import set_to_themselves
 from dbt.adapters.deltawiden.writes.table_checks import value_check
 from dbt.adapters.deltawiden.writing.columns import Write, assigned_sql
-from dbt.adapters.deltawiden.writing.merge import kept_sql, merge_update_columns
+from dbt.adapters.deltawiden.writing.merge import merge_update_columns
 from dbt.adapters.deltawiden.writing.rows_kept import generated_without
 from dbt.adapters.deltawiden.writing.value_check import ValueCheck
 
@@ -151,7 +152,7 @@ def checked_clauses(
 
 def _kept_sql(snapshot: TableSnapshot, assignments: list[Assignment], alias: str) -> list[str]:
     paths = [_path(assignment.target, alias) for assignment in assignments]
-    return kept_sql(generated_without(snapshot, paths), alias)
+    return set_to_themselves(generated_without(snapshot, paths), alias)
 
 
 def _setting(clauses: MergeClauses, assigned: Iterable[str]) -> MergeClauses:

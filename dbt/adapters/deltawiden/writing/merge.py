@@ -7,7 +7,8 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.deltawiden.config.merge_clauses import MergeClauses
 from dbt.adapters.deltawiden.config.strategies import BOTH_COLUMNS
-from dbt.adapters.deltawiden.sql.identifiers import quote, quote_once, read_name
+from dbt.adapters.deltawiden.sql.identifiers import quote_once, read_name
+from dbt.adapters.deltawiden.sql.statements import set_to_themselves
 
 
 def equal_keys(in_source: str, in_target: str) -> str:
@@ -81,7 +82,7 @@ def _when(
 ) -> Iterator[str]:
     if not clauses.skip_matched_step and updated != []:
         values = _updated_sql(columns, updated, clauses.source_alias)
-        assigned = ", ".join([values, *kept_sql(kept, clauses.target_alias)])
+        assigned = ", ".join([values, *set_to_themselves(kept, clauses.target_alias)])
         yield f"when matched{_and(clauses.matched_condition)} then update set {assigned}"
     if not clauses.skip_not_matched_step:
         values = "*" if columns is None else inserted_sql(columns, clauses.source_alias)
@@ -103,15 +104,6 @@ def _updated_sql(columns: Sequence[Any] | None, updated: Sequence[str] | None, s
     names = values if updated is None else updated
     # A name that is not a column's is the path of a field in a struct.
     return ", ".join(f"{name} = {values.get(name, f'{source}.{name}')}" for name in names)
-
-
-def kept_sql(kept: Iterable[str], target: str) -> list[str]:
-    """Render assignments of columns to themselves.
-
-    Delta computes a generated column again that an update does not set. In another time zone, for
-    example, it can have another value.
-    """
-    return [f"{quote(name)} = {target}.{quote(name)}" for name in kept]
 
 
 def inserted_sql(columns: Sequence[Any], source: str) -> str:

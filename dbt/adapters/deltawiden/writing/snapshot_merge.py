@@ -5,7 +5,7 @@ from typing import Any
 
 from dbt.adapters.deltawiden.config.merge_clauses import SOURCE_ALIAS, TARGET_ALIAS
 from dbt.adapters.deltawiden.sql.identifiers import as_list, unquoted
-from dbt.adapters.deltawiden.writing.merge import kept_sql
+from dbt.adapters.deltawiden.sql.statements import set_to_themselves
 
 # As JSON, maps can be compared.
 _AS_JSON = (
@@ -40,7 +40,7 @@ def snapshot_merge_sql(
     is_current = f"{valid_to} is null" + (f" or {valid_to} = {current}" if current else "")
     values = ", ".join(f"{SOURCE_ALIAS}.{column}" for column in inserted)
     end = f"{own['dbt_valid_to']} = {SOURCE_ALIAS}.{own['dbt_valid_to']}"
-    updated = ", ".join([end, *kept_sql(kept, TARGET_ALIAS)])
+    updated = ", ".join([end, *set_to_themselves(kept, TARGET_ALIAS)])
     return f"""
   merge into {target} as {TARGET_ALIAS}
       using {source} as {SOURCE_ALIAS}
